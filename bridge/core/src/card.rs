@@ -1,0 +1,135 @@
+//! Draws the card of a request: everything a person needs to decide, in a fixed order, safe to look at.
+
+mod details;
+mod diff;
+
+use std::time::Duration;
+
+use bridge_model::{
+    Button, ButtonStyle, ButtonToken, Card, CardLimits, OptionKind, PermissionRequest, RequestId, RoomName, Section, SectionBody,
+    Shown, Timestamp, ToolKind,
+};
+
+/// Characters of a person's or an agent's name on a card.
+pub(crate) const NAME_MAX: usize = 64;
+
+/// Characters of the headline's object. A phone's notification shows less.
+const OBJECT_MAX: usize = 160;
+
+/// Characters of a label in a closing.
+const LABEL_MAX: usize = 200;
+
+/// A card, and which of the agent's options its buttons stand for.
+pub(crate) struct Drawn {
+    pub(crate) card: Card,
+    /// Each live button's option, by its place in the agent's list.
+    pub(crate) live: Vec<(ButtonToken, usize)>,
+    pub(crate) within: Duration,
+}
+
+/// Draws the card with one button per option, `tokens` being theirs in order.
+///
+/// Details that do not fit whole leave only the refusing options live. If there are none, or there are more options than
+/// the room has buttons, it is not drawn at all, and the error says why.
+pub(crate) fn draw(
+    request: RequestId,
+    room: &RoomName,
+    asked: &PermissionRequest,
+    tokens: Vec<ButtonToken>,
+    deadline: Timestamp,
+    limits: CardLimits,
+) -> Result<Drawn, String> {
+    let options = asked.options.as_slice();
+    if limits.buttons_max < options.len() {
+        return Err(format!("it offers {} options and this room can show {}", options.len(), limits.buttons_max));
+    }
+    let (labels, legend) = labels(asked, limits.label_max);
+    let headline = headline(asked);
+    let fixed = headline.as_str().len() + labels.iter().map(|label| label.as_str().len()).sum::<usize>();
+    let (mut sections, whole) = details::fit(details::sections(asked), limits.text_bytes_max.saturating_sub(fixed), legend)?;
+    let is_live = |kind: &OptionKind| whole || kind.refuses();
+    if !whole {
+        sections.push(Section {
+            heading: "Only refusing is possible",
+            body: SectionBody::Text(Shown::line("The request is too long to be shown whole, so it cannot be allowed from here.")),
+        });
+    }
+    let mut buttons = Vec::new();
+    let mut live = Vec::new();
+    for (at, ((option, label), token)) in options.iter().zip(labels).zip(tokens).enumerate() {
+        if is_live(&option.kind) {
+            buttons.push(Button { token, label, style: style(&option.kind) });
+            live.push((token, at));
+        }
+    }
+    if buttons.is_empty() {
+        return Err("it is too long to be shown whole, and it offers no option that only refuses".to_owned());
+    }
+    let card = Card { request, room: room.clone(), headline, sections, buttons, deadline };
+    Ok(Drawn { card, live, within: Duration::ZERO })
+}
+
+/// Who wants what, in one line.
+pub(crate) fn headline(asked: &PermissionRequest) -> Shown {
+    let agent = asked.session.agent.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    let agent = agent.map_or_else(|| Shown::line("An agent"), |name| Shown::line(name).cut(NAME_MAX));
+    let kind = asked.tool_call.as_ref().map_or(ToolKind::Other, |tool_call| tool_call.kind);
+    let object = details::object(asked).map_or_else(|| Shown::line("(it does not say what)"), |object| Shown::line(&object));
+    agent.then(&Shown::line(&format!(" wants to {}: ", verb(kind)))).then(&object.cut(OBJECT_MAX))
+}
+
+/// What can be said about a request that could not be understood.
+pub(crate) fn plain_headline(text: &str) -> Shown {
+    Shown::line(text).cut(OBJECT_MAX)
+}
+
+/// An agent's label in a closing or a legend.
+pub(crate) fn label(name: &str) -> Shown {
+    if name.trim().is_empty() { Shown::line("(no label)") } else { Shown::line(name).cut(LABEL_MAX) }
+}
+
+/// The buttons' labels; numbered, with a legend that has them whole, where they are long, empty or alike.
+fn labels(asked: &PermissionRequest, label_max: usize) -> (Vec<Shown>, Option<Section>) {
+    let options = asked.options.as_slice();
+    let whole: Vec<Shown> = options.iter().map(|option| Shown::line(option.name.trim())).collect();
+    let fits = |label: &Shown| !label.is_empty() && label.as_str().chars().count() <= label_max;
+    let alike = |at: usize| whole[..at].contains(&whole[at]);
+    if whole.iter().all(fits) && !(0..whole.len()).any(alike) {
+        return (whole, None);
+    }
+    let numbered = |at: usize, name: &Shown| {
+        let name = if name.is_empty() { Shown::line("(no label)") } else { name.clone() };
+        Shown::line(&format!("{}. ", at + 1)).then(&name)
+    };
+    let numbered: Vec<Shown> = whole.iter().enumerate().map(|(at, name)| numbered(at, name)).collect();
+    let legend = numbered.iter().map(Shown::as_str).collect::<Vec<_>>().join("\n");
+    let legend = Section { heading: "Options", body: SectionBody::Text(Shown::block(&legend)) };
+    (numbered.iter().map(|label| label.cut(label_max)).collect(), Some(legend))
+}
+
+fn style(kind: &OptionKind) -> ButtonStyle {
+    match kind {
+        OptionKind::AllowOnce => ButtonStyle::AllowOnce,
+        OptionKind::AllowAlways => ButtonStyle::AllowAlways,
+        OptionKind::RejectOnce | OptionKind::RejectAlways => ButtonStyle::Reject,
+        OptionKind::Unknown(_) => ButtonStyle::Neutral,
+    }
+}
+
+const fn verb(kind: ToolKind) -> &'static str {
+    match kind {
+        ToolKind::Read => "read",
+        ToolKind::Edit => "edit",
+        ToolKind::Delete => "delete",
+        ToolKind::Move => "move",
+        ToolKind::Search => "search",
+        ToolKind::Execute => "run",
+        ToolKind::Think => "think about",
+        ToolKind::Fetch => "fetch",
+        ToolKind::SwitchMode => "switch mode",
+        ToolKind::Other => "do",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+use bridge_model::{Content, Location, OptionId, Options, PermissionOption, ReplyTo, Session, SourceName, ToolCall};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::*;
+
+const LIMITS: CardLimits = CardLimits { buttons_max: 20, label_max: 20, text_bytes_max: 4_000 };
+
+#[test]
+fn the_headline_names_the_deed_and_not_its_title() {
+    for (tool_call, expected) in [
+        (
+            call(ToolKind::Execute, Some(json!({"command": "rm -rf /srv/x", "description": "make it"}))),
+            "Coder wants to run: rm -rf /srv/x",
+        ),
+        (call(ToolKind::Execute, Some(json!({"command": ["rm", "a b"]}))), r#"Coder wants to run: ["rm","a b"]"#),
+        (call(ToolKind::Fetch, Some(json!({"url": "https://x.example/y"}))), "Coder wants to fetch: https://x.example/y"),
+        (call(ToolKind::Other, None), "Coder wants to do: make it"),
+    ] {
+        assert_eq!(headline(&request(Some(tool_call), &["Yes"])).as_str(), expected);
+    }
+    let edit = ToolCall { locations: vec![location("/a"), location("/b")], ..call(ToolKind::Edit, None) };
+    assert_eq!(headline(&request(Some(edit), &["Yes"])).as_str(), "Coder wants to edit: /a and 1 more");
+    assert_eq!(headline(&request(None, &["Yes"])).as_str(), "Coder wants to do: (it does not say what)");
+}
+
+#[test]
+fn every_member_of_the_input_is_on_the_card() {
+    let input = json!({"command": "make", "cwd": "/srv", "env": {"LD_PRELOAD": "x.so"}, "timeout": 5, "note": "a\nenv: {}"});
+    let card = drawn(&request(Some(call(ToolKind::Execute, Some(input))), &["Yes"]), LIMITS).expect("drawn").card;
+    assert_eq!(section(&card, "Command"), Some("make"));
+    assert_eq!(section(&card, "Runs in"), Some("/srv"));
+    assert_eq!(section(&card, "Arguments"), Some("env: {\"LD_PRELOAD\":\"x.so\"}\ntimeout: 5\nnote: a\n    env: {}"));
+}
+
+#[test]
+fn a_change_is_shown_as_a_diff() {
+    let content = vec![Content::Diff { path: "/a.txt".into(), old: Some("one\ntwo\n".into()), new: "one\n2\n".into() }];
+    let card = drawn(&request(Some(ToolCall { content, ..call(ToolKind::Edit, None) }), &["Yes"]), LIMITS).expect("drawn").card;
+    assert_eq!(section(&card, "Change"), Some("/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"));
+}
+
+#[test]
+fn buttons_are_the_agents_labels_in_its_order() {
+    assert_eq!(button_labels(&["Yes", "Always", "No"], LIMITS), ["Yes", "Always", "No"]);
+}
+
+#[test]
+fn labels_that_cannot_be_told_apart_are_numbered() {
+    assert_eq!(button_labels(&["Yes", "Yes"], LIMITS), ["1. Yes", "2. Yes"]);
+    assert_eq!(button_labels(&["Yes", " "], LIMITS), ["1. Yes", "2. (no label)"]);
+    assert_eq!(button_labels(&["Yes, and never ask again", "No"], LIMITS), ["1. Yes, and never a…", "2. No"]);
+    let card = drawn(&request(None, &["Yes, and never ask again", "No"]), LIMITS).expect("drawn").card;
+    assert_eq!(section(&card, "Options"), Some("1. Yes, and never ask again\n2. No"));
+}
+
+#[test]
+fn more_options_than_buttons_are_not_shown_in_part() {
+    let names: Vec<_> = (0..21).map(|n| n.to_string()).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    assert_eq!(drawn(&request(None, &names), LIMITS).err().as_deref(), Some("it offers 21 options and this room can show 20"));
+    assert_eq!(button_labels(&names[..20], LIMITS).len(), 20);
+}
+
+#[test]
+fn what_does_not_fit_whole_can_only_be_refused() {
+    let long = format!("{}; rm -rf ~", "x".repeat(5_000));
+    let asked = request_with_kinds(
+        Some(call(ToolKind::Execute, Some(json!({ "command": long })))),
+        &["allow_once", "banana", "reject_once"],
+    );
+    let drawn = drawn(&asked, LIMITS).expect("drawn");
+    assert_eq!(drawn.live.iter().map(|(_, at)| *at).collect::<Vec<_>>(), [2]);
+    assert_eq!(drawn.card.buttons.len(), 1);
+    let command = section(&drawn.card, "Command").expect("a command");
+    assert!(command.contains("characters are not shown") && command.ends_with("; rm -rf ~"), "{command}");
+    assert!(section(&drawn.card, "Only refusing is possible").is_some());
+    let text: usize = drawn.card.sections.iter().map(|section| section_text(section).len()).sum();
+    assert!(text <= LIMITS.text_bytes_max);
+}
+
+#[test]
+fn without_a_refusing_option_it_is_not_shown_at_all() {
+    let asked = request_with_kinds(
+        Some(call(ToolKind::Execute, Some(json!({ "command": "x".repeat(5_000) })))),
+        &["allow_once", "banana"],
+    );
+    assert!(drawn(&asked, LIMITS).is_err());
+}
+
+#[test]
+fn nothing_on_a_card_is_invisible() {
+    let input = json!({"command": "a\u{202e}b", "\u{200b}k": "\u{1b}[0m"});
+    let mut asked = request(Some(call(ToolKind::Execute, Some(input))), &["Y\u{2066}es"]);
+    asked.session.agent = Some("Co\u{ad}der\n@room".into());
+    let drawn = drawn(&asked, LIMITS).expect("drawn");
+    let all = format!("{:?}", drawn.card);
+    assert!(!all.contains(['\u{202e}', '\u{200b}', '\u{1b}', '\u{2066}', '\u{ad}']), "{all}");
+    assert!(!drawn.card.headline.as_str().contains('\n'));
+}
+
+fn drawn(asked: &PermissionRequest, limits: CardLimits) -> Result<Drawn, String> {
+    let tokens = (0..asked.options.as_slice().len()).map(|n| ButtonToken::from_random(n as u128)).collect();
+    draw(RequestId { run: 1, number: 1 }, &RoomName::new("r"), asked, tokens, Timestamp::from_unix_millis(0), limits)
+}
+
+fn button_labels(names: &[&str], limits: CardLimits) -> Vec<String> {
+    let drawn = drawn(&request(None, names), limits).expect("drawn");
+    drawn.card.buttons.iter().map(|button| button.label.to_string()).collect()
+}
+
+fn section<'a>(card: &'a Card, heading: &str) -> Option<&'a str> {
+    card.sections.iter().find(|section| section.heading == heading).map(section_text)
+}
+
+fn section_text(section: &Section) -> &str {
+    match &section.body {
+        SectionBody::Text(text) | SectionBody::Code(text) => text.as_str(),
+    }
+}
+
+fn call(kind: ToolKind, raw_input: Option<serde_json::Value>) -> ToolCall {
+    ToolCall { kind, raw_input, title: Some("make it".into()), ..ToolCall::default() }
+}
+
+fn location(path: &str) -> Location {
+    Location { path: path.into(), line: None }
+}
+
+fn request(tool_call: Option<ToolCall>, names: &[&str]) -> PermissionRequest {
+    let options = names.iter().enumerate().map(|(at, name)| option(at, name, "allow_once")).collect();
+    asked(tool_call, options)
+}
+
+fn request_with_kinds(tool_call: Option<ToolCall>, kinds: &[&str]) -> PermissionRequest {
+    asked(tool_call, kinds.iter().enumerate().map(|(at, kind)| option(at, kind, kind)).collect())
+}
+
+fn asked(tool_call: Option<ToolCall>, options: Vec<PermissionOption>) -> PermissionRequest {
+    PermissionRequest {
+        from: ReplyTo { source: SourceName::new("acp"), ask: 1 },
+        session: Session { agent: Some("Coder".into()), ..Session::default() },
+        title: None,
+        description: None,
+        tool_call,
+        options: Options::new(options).expect("options"),
+    }
+}
+
+fn option(at: usize, name: &str, kind: &str) -> PermissionOption {
+    let id = OptionId::parse(&RawValue::from_string(format!("\"o{at}\"")).expect("JSON")).expect("an id");
+    PermissionOption { id, name: name.into(), kind: OptionKind::parse(kind) }
+}

@@ -1,0 +1,125 @@
+//! The two edges: rooms, where people are, and sources, where requests come from.
+//!
+//! Static traits with no SDK type in a signature. Sending and receiving are two objects, so that waiting for a click
+//! never delays a post. Adapters translate and report facts; they keep no rule about who may answer or when.
+
+use std::future::Future;
+use std::time::Duration;
+
+use bridge_model::{
+    Card, CardLimits, CardRef, Click, ClickRef, ClickReply, ClosedCard, Outcome, PermissionRequest, ReplyTo, RequestId, RoomName,
+    Withdrawn,
+};
+
+/// One account's view of its configured rooms.
+pub trait Room: Send {
+    type Board: Board;
+    type Clicks: Clicks;
+
+    /// Logs in and gets ready to post. `Err(RoomError::Unavailable)` may be tried again; any other error is final.
+    fn connect(self) -> impl Future<Output = Result<(Self::Board, Self::Clicks), RoomError>> + Send;
+}
+
+/// Shows cards. Calls may run side by side.
+pub trait Board: Send + Sync + 'static {
+    fn limits(&self) -> CardLimits;
+
+    /// Returns once people can see the card and press its buttons.
+    ///
+    /// Tries again by itself while that cannot post twice, for at most `within`, and begins nothing after it. A click
+    /// may be reported before this returns. Refuses to post what it cannot show whole and unaltered.
+    fn post(&self, card: &Card, within: Duration) -> impl Future<Output = Result<CardRef, RoomError>> + Send;
+
+    /// Makes the card say how its request ended, and its buttons dead; calling it again with another ending corrects
+    /// what the card says.
+    ///
+    /// With `None` for a card that was never seen to be posted: a message that says so is left in the room, and
+    /// whatever a lost post may have left there is closed.
+    fn close(&self, card: Option<&CardRef>, closed: &ClosedCard) -> impl Future<Output = Result<(), RoomError>> + Send;
+
+    /// Tells one person, and nobody else, what became of their click. Best effort.
+    fn answer(&self, click: &ClickRef, reply: &ClickReply) -> impl Future<Output = Result<(), RoomError>> + Send;
+}
+
+/// Reports what happens in the rooms.
+pub trait Clicks: Send + 'static {
+    /// The next event, in the order the service told them. Cancel-safe. `None`: no event will ever come again.
+    fn next(&mut self) -> impl Future<Output = Option<RoomEvent>> + Send;
+}
+
+/// What a room reports. There is no variant for chat text, and there must never be one.
+#[derive(Clone, Debug)]
+pub enum RoomEvent {
+    Clicked(Click),
+    /// Somebody who may do so took the card away.
+    CardRemoved(CardRef),
+    /// The room is lost for good: closed, replaced, or no longer ours to post in. The text says why.
+    RoomLost(RoomName, String),
+}
+
+/// Why a room could not do what was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RoomError {
+    /// Nothing was posted, and the same call may succeed later.
+    #[error("the room cannot be reached: {0}")]
+    Unavailable(String),
+    /// Trying again will not help until somebody changes something; the text says what.
+    #[error("{0}")]
+    Refused(String),
+    /// The card cannot be shown whole in this room; the text says why.
+    #[error("{0}")]
+    NotShowable(String),
+}
+
+/// Where requests come from.
+pub trait Source: Send {
+    type Asks: Asks;
+    type Replies: Replies;
+
+    fn connect(self) -> impl Future<Output = Result<(Self::Asks, Self::Replies), SourceError>> + Send;
+}
+
+/// Reports what agents ask.
+pub trait Asks: Send + 'static {
+    /// The next event, in wire order. Cancel-safe. `None`: the source has ended; nothing more can be asked or answered.
+    fn next(&mut self) -> impl Future<Output = Option<SourceEvent>> + Send;
+}
+
+/// Carries outcomes back.
+pub trait Replies: Send + Sync + 'static {
+    /// Returns once the agent's side has taken the outcome. Each request is answered at most once, by the first call;
+    /// a request that was withdrawn meanwhile is answered `cancelled` by the source, whatever the outcome given here.
+    fn reply(&self, to: &ReplyTo, outcome: &Outcome) -> impl Future<Output = Result<(), SourceError>> + Send;
+}
+
+/// What a source reports.
+#[derive(Clone, Debug)]
+pub enum SourceEvent {
+    Requested(Box<PermissionRequest>),
+    /// Something that asks for permission but cannot be understood. The source has refused it already; `headline` is
+    /// what can be said about it.
+    Malformed {
+        from: ReplyTo,
+        headline: String,
+        problem: String,
+    },
+    /// A later update alters what the request would do.
+    Changed(ReplyTo),
+    /// It needs no answer from a person any more.
+    Withdrawn(ReplyTo, Withdrawn),
+}
+
+/// Why a source did not take an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SourceError {
+    #[error("the agent had withdrawn the request")]
+    Withdrawn,
+    #[error("the agent is gone")]
+    Gone,
+}
+
+/// Used by boards to name what they post: the same name again is the same message, never a second one.
+#[must_use]
+pub fn part_name(request: RequestId, part: &str) -> String {
+    format!("countersign-{request}-{part}")
+}

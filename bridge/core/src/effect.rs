@@ -1,0 +1,85 @@
+//! What goes into the state machine and what comes out of it.
+
+use std::time::Duration;
+
+use bridge_model::{
+    Card, CardRef, Click, ClickRef, ClickReply, ClosedCard, Ending, Outcome, PermissionRequest, ReplyTo, RequestId, RoomName,
+    Shown, SourceName, Timestamp, Withdrawn,
+};
+
+use crate::{RoomError, SourceError};
+
+/// Everything the bridge reacts to. Chat text is not among it.
+#[derive(Clone, Debug)]
+pub enum Input {
+    Requested(Box<PermissionRequest>),
+    /// See [`crate::SourceEvent::Malformed`].
+    Malformed {
+        from: ReplyTo,
+        headline: String,
+        problem: String,
+    },
+    Changed(ReplyTo),
+    Withdrawn(ReplyTo, Withdrawn),
+    SourceGone(SourceName, Withdrawn),
+    /// What became of an [`Effect::Reply`].
+    Replied(RequestId, Result<(), SourceError>),
+    /// What became of an [`Effect::Post`].
+    Posted(RequestId, Result<CardRef, RoomError>),
+    Clicked(Click),
+    CardRemoved(CardRef),
+    RoomLost(RoomName, String),
+    /// An [`Effect::Record`] about this request could not be made durable, and what depended on it was not done.
+    RecordFailed(RequestId),
+    /// The program is about to end: nothing new is held.
+    Stop,
+    /// [`crate::Bridge::next_deadline`] has come.
+    Tick,
+}
+
+/// What is to be done now. Effects of one call are carried out in their order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Write `entry` to the ledger, and only once it is durable carry out `then`. If that fails: [`Input::RecordFailed`].
+    Record {
+        entry: Entry,
+        then: Vec<Effect>,
+    },
+    /// Answered by [`Input::Posted`], also after the deadline.
+    Post {
+        card: Card,
+        within: Duration,
+    },
+    /// A later one for the same request replaces one that was not carried out yet.
+    Close {
+        card: Option<CardRef>,
+        closed: ClosedCard,
+    },
+    /// Answered by [`Input::Replied`].
+    Reply {
+        request: RequestId,
+        to: ReplyTo,
+        outcome: Outcome,
+    },
+    Answer {
+        click: ClickRef,
+        reply: ClickReply,
+    },
+}
+
+/// A line of the ledger. It names rooms, people and options, and never holds what the tool would have done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    Held { request: RequestId, room: RoomName, headline: Shown, deadline: Timestamp },
+    Posted { request: RequestId, card: CardRef },
+    Settled { request: RequestId, ending: Ending },
+}
+
+impl Entry {
+    #[must_use]
+    pub fn request(&self) -> RequestId {
+        match self {
+            Self::Held { request, .. } | Self::Posted { request, .. } | Self::Settled { request, .. } => *request,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The state machine of held permission requests, and the traits of its two edges.
+//!
+//! [`Bridge::handle`] takes the time and one input and returns effects; [`Bridge::next_deadline`] says when to call it
+//! again with [`Input::Tick`]. That is the whole calling contract: one inbox puts everything in order, nothing here
+//! awaits, reads a clock or draws a random number, so every state can be reached in a test.
+
+mod bridge;
+mod card;
+mod edges;
+mod effect;
+mod held;
+mod settled;
+
+pub use bridge::{Bridge, Limits, RoomRules, Rules, Tokens};
+pub use edges::{Asks, Board, Clicks, Replies, Room, RoomError, RoomEvent, Source, SourceError, SourceEvent, part_name};
+pub use effect::{Effect, Entry, Input};

@@ -1,0 +1,26 @@
+//! The nouns of Countersign: what is asked, what is offered, who clicks, what a card holds and how a request ends.
+//!
+//! One type per idea and one type per id. Nothing here decides, waits, reads a clock or talks to anything, so every
+//! other crate may depend on it. Ids are opaque: they can be compared and handed on, never taken apart.
+
+mod card;
+mod click;
+mod ending;
+mod id;
+mod option;
+mod person;
+mod request;
+mod shown;
+mod time;
+mod tool_call;
+
+pub use card::{Button, ButtonStyle, Card, CardLimits, CardRef, ClosedCard, Section, SectionBody};
+pub use click::{Click, ClickRef, ClickReply};
+pub use ending::{Delivery, Ending, NotDelivered, Refused, Withdrawn};
+pub use id::{ButtonToken, MessageId, PersonId, RequestId, RoomName, SessionId, SourceName};
+pub use option::{Offered, OptionId, OptionIdError, OptionKind, Options, OptionsError, PermissionOption};
+pub use person::{Humanity, Person, Presence, Signature};
+pub use request::{Outcome, PermissionRequest, ReplyTo, Session};
+pub use shown::Shown;
+pub use time::Timestamp;
+pub use tool_call::{Content, Location, ToolCall, ToolKind};

@@ -1,0 +1,45 @@
+//! A permission request and what is answered to it.
+
+use crate::{Offered, Options, SessionId, SourceName, ToolCall};
+
+/// One `session/request_permission`, understood.
+#[derive(Clone, Debug)]
+pub struct PermissionRequest {
+    pub from: ReplyTo,
+    pub session: Session,
+    /// The request's own title, where the protocol version has one besides the tool call's.
+    pub title: Option<String>,
+    /// The request's own explanation, where the protocol version has one.
+    pub description: Option<String>,
+    /// `None`: the request is about no tool call, as protocol version 2 allows.
+    pub tool_call: Option<ToolCall>,
+    pub options: Options,
+}
+
+/// Where an outcome goes. Unique while the source lives, whatever ids the agent uses.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ReplyTo {
+    pub source: SourceName,
+    /// The source's own number for the request.
+    pub ask: u64,
+}
+
+/// The agent's session, as far as it was seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Session {
+    pub id: Option<SessionId>,
+    /// The agent's name in its own words.
+    pub agent: Option<String>,
+    /// Where the session works.
+    pub cwd: Option<String>,
+    /// The session's permission mode, where the agent tells it.
+    pub mode: Option<String>,
+}
+
+/// What the agent receives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// One of the agent's own options, by the agent's own id. Not the same as an approval.
+    Selected(Offered),
+    Cancelled,
+}

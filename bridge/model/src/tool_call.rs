@@ -1,0 +1,97 @@
+//! What the agent wants to do, as far as it said so. Every word here is the agent's.
+
+use serde_json::Value;
+
+/// A tool call: the request's own fields laid over what earlier updates told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolCall {
+    pub id: Option<String>,
+    pub title: Option<String>,
+    pub kind: ToolKind,
+    /// The tool's own name where the agent tells it.
+    pub name: Option<String>,
+    pub locations: Vec<Location>,
+    pub content: Vec<Content>,
+    pub raw_input: Option<Value>,
+}
+
+/// ACP's tool kinds. A kind that is missing or unknown is [`ToolKind::Other`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ToolKind {
+    Read,
+    Edit,
+    Delete,
+    Move,
+    Search,
+    Execute,
+    Think,
+    Fetch,
+    SwitchMode,
+    #[default]
+    Other,
+}
+
+impl ToolKind {
+    pub const ALL: [Self; 10] = [
+        Self::Read,
+        Self::Edit,
+        Self::Delete,
+        Self::Move,
+        Self::Search,
+        Self::Execute,
+        Self::Think,
+        Self::Fetch,
+        Self::SwitchMode,
+        Self::Other,
+    ];
+
+    /// The name on the wire and in the configuration.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Edit => "edit",
+            Self::Delete => "delete",
+            Self::Move => "move",
+            Self::Search => "search",
+            Self::Execute => "execute",
+            Self::Think => "think",
+            Self::Fetch => "fetch",
+            Self::SwitchMode => "switch_mode",
+            Self::Other => "other",
+        }
+    }
+
+    /// The kind of exactly this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// A file the tool call touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    pub path: String,
+    /// Counted from 1.
+    pub line: Option<u64>,
+}
+
+/// One piece of what the agent attached to a tool call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    Text(String),
+    /// A file before and after; `old` is `None` for a new file.
+    Diff {
+        path: String,
+        old: Option<String>,
+        new: String,
+    },
+    /// A diff the agent made itself.
+    Patch {
+        paths: Vec<String>,
+        text: String,
+    },
+    /// Anything else, shown as it came.
+    Other(Value),
+}
