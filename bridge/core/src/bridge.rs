@@ -92,7 +92,7 @@ impl<T: Tokens> Bridge<T> {
         let mut effects = self.expire(now);
         effects.extend(match input {
             Input::Requested(request) => self.requested(now, *request),
-            Input::Malformed { from, headline, problem } => self.malformed(&from, &headline, problem),
+            Input::Malformed { from, headline, problem } => self.malformed(from, &headline, problem),
             Input::Changed(ask) => self.held.by_ask(&ask).map_or_else(Vec::new, |id| self.refuse(now, id, Refused::Changed)),
             Input::Withdrawn(ask, why) => self.held.by_ask(&ask).map_or_else(Vec::new, |id| self.withdraw(now, id, why)),
             Input::SourceGone(source, why) => self.withdraw_all(now, &self.held.of_source(&source), why),
@@ -189,12 +189,14 @@ impl<T: Tokens> Bridge<T> {
         vec![Effect::Record { entry, then: vec![Effect::Post { card, within }] }]
     }
 
-    fn malformed(&mut self, from: &ReplyTo, headline: &str, problem: String) -> Vec<Effect> {
+    fn malformed(&mut self, from: ReplyTo, headline: &str, problem: String) -> Vec<Effect> {
         let id = self.next_id();
         let room = self.rules.routes.get(&from.source).cloned();
         let headline = card::plain_headline(headline);
         let ending = Ending::Refused(Refused::Malformed(problem));
-        Self::record_and_tell(id, room, headline, ending)
+        let mut effects = Self::record_and_tell(id, room, headline, ending);
+        effects.insert(1, Effect::Reply { request: id, to: from, outcome: Outcome::Cancelled });
+        effects
     }
 
     fn clicked(&mut self, now: Timestamp, click: &Click) -> Vec<Effect> {

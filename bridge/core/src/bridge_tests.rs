@@ -325,6 +325,7 @@ fn a_malformed_request_is_shown_and_never_silent() {
     let mut desk = Desk::new();
     let input = Input::Malformed { from: ask(1), headline: "Coder asked".into(), problem: "no options were offered".into() };
     let effects = desk.at(1, input);
+    assert_eq!(told(&effects), ["cancelled"]);
     assert_eq!(closings(&effects), [Ending::Refused(Refused::Malformed("no options were offered".into()))]);
 }
 

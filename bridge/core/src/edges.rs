@@ -96,8 +96,8 @@ pub trait Replies: Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub enum SourceEvent {
     Requested(Box<PermissionRequest>),
-    /// Something that asks for permission but cannot be understood. The source has refused it already; `headline` is
-    /// what can be said about it.
+    /// Something that asks for permission but cannot be understood; `headline` is what can be said about it. It is
+    /// answered `cancelled`.
     Malformed {
         from: ReplyTo,
         headline: String,

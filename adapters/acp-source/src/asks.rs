@@ -1,0 +1,166 @@
+//! Reads `session/request_permission`, of protocol versions 1 and 2: kinds leniently, ids strictly.
+
+use bridge_model::{
+    Content, Location, OptionId, OptionKind, Options, PermissionOption, PermissionRequest, ReplyTo, Session, ToolCall, ToolKind,
+};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::calls::{Fields, Sessions, laid_over};
+use crate::json::{object, read, text};
+
+/// Options whose text together is longer are an attack on whoever has to read them.
+const OPTIONS_BYTES_MAX: usize = 1 << 20;
+
+/// A request as it stood on the wire, its parts found but not yet judged.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Params<'a> {
+    #[serde(borrow, rename = "sessionId")]
+    session_id: Option<&'a RawValue>,
+    #[serde(borrow, rename = "toolCall")]
+    tool_call: Option<&'a RawValue>,
+    #[serde(borrow)]
+    subject: Option<&'a RawValue>,
+    #[serde(borrow)]
+    title: Option<&'a RawValue>,
+    #[serde(borrow)]
+    description: Option<&'a RawValue>,
+    #[serde(borrow)]
+    options: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RawOption<'a> {
+    #[serde(borrow, rename = "optionId")]
+    option_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    kind: Option<&'a RawValue>,
+}
+
+/// A request that was understood.
+pub(crate) struct Understood {
+    pub(crate) session: String,
+    /// The tool call's id, what people see of it, and what was known before.
+    pub(crate) call: Option<(String, Fields, Fields)>,
+    title: Option<String>,
+    description: Option<String>,
+    options: Options,
+}
+
+/// Reads the request and lays it over what is known of its tool call. The error says what is wrong, and starts in the
+/// middle of a sentence.
+pub(crate) fn understand(params: Option<&RawValue>, sessions: &Sessions) -> Result<Understood, String> {
+    let params = params.ok_or("it has no parameters")?;
+    let params: Params<'_> = object(params).ok_or("its parameters are not an object")?;
+    let session = params.session_id.and_then(text).ok_or("its session id is missing or not a string")?;
+    let options = options(params.options.ok_or("no options were offered")?)?;
+    let call = call(&params, sessions.version)?.map(|own| {
+        let id = own.get("toolCallId").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let before = sessions.call(&session, &id);
+        (id, laid_over(before.clone(), own), before)
+    });
+    Ok(Understood { session, call, title: params.title.and_then(text), description: params.description.and_then(text), options })
+}
+
+impl Understood {
+    pub(crate) fn into_request(self, from: ReplyTo, session: Session) -> PermissionRequest {
+        let Self { call, title, description, options, .. } = self;
+        PermissionRequest {
+            from,
+            session,
+            title,
+            description,
+            tool_call: call.as_ref().map(|(id, shown, _)| tool_call(id, shown)),
+            options,
+        }
+    }
+}
+
+/// The request's own words on its tool call. Version 1 must have them; version 2 may be about something else.
+fn call(params: &Params<'_>, version: u64) -> Result<Option<Fields>, String> {
+    let fields = |raw: &RawValue| match read(raw) {
+        Some(Value::Object(fields)) => Ok(fields),
+        Some(_) | None => Err("its tool call is not an object, or nested too deeply".to_owned()),
+    };
+    if let Some(raw) = params.tool_call {
+        return fields(raw).map(Some);
+    }
+    match params.subject.map(fields).transpose()? {
+        Some(mut subject) => match subject.remove("toolCall") {
+            Some(Value::Object(fields)) => Ok(Some(fields)),
+            Some(_) => Err("its tool call is not an object".to_owned()),
+            // Whatever else it is about is shown as it came.
+            None => Ok(Some([("rawInput".to_owned(), Value::Object(subject))].into_iter().collect())),
+        },
+        None if version < 2 => Err("it has no tool call".to_owned()),
+        None => Ok(None),
+    }
+}
+
+fn options(raw: &RawValue) -> Result<Options, String> {
+    if OPTIONS_BYTES_MAX < raw.get().len() {
+        return Err("its options are too long".to_owned());
+    }
+    let options: Vec<&RawValue> = serde_json::from_str(raw.get()).map_err(|_| "its options are not a list")?;
+    let option = |raw: &&RawValue| -> Result<PermissionOption, String> {
+        let option: RawOption<'_> = object(raw).ok_or("an option is not an object")?;
+        let id = option.option_id.ok_or("an option has no id")?;
+        Ok(PermissionOption {
+            id: OptionId::parse(id).map_err(|error| error.to_string())?,
+            name: option.name.and_then(text).unwrap_or_default(),
+            kind: OptionKind::parse(&option.kind.and_then(text).unwrap_or_default()),
+        })
+    };
+    let options = options.iter().take(Options::MAX + 1).map(option).collect::<Result<_, _>>()?;
+    Options::new(options).map_err(|error| error.to_string())
+}
+
+fn tool_call(id: &str, fields: &Fields) -> ToolCall {
+    let text = |key| fields.get(key).and_then(Value::as_str).map(str::to_owned);
+    let list = |key| fields.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    ToolCall {
+        id: (!id.is_empty()).then(|| id.to_owned()),
+        title: text("title"),
+        kind: fields.get("kind").and_then(Value::as_str).and_then(ToolKind::named).unwrap_or_default(),
+        name: text("name"),
+        locations: list("locations").iter().filter_map(location).collect(),
+        content: list("content").iter().filter_map(content).collect(),
+        raw_input: fields.get("rawInput").filter(|input| !input.is_null()).cloned(),
+    }
+}
+
+fn location(value: &Value) -> Option<Location> {
+    let path = value.get("path")?.as_str()?.to_owned();
+    Some(Location { path, line: value.get("line").and_then(Value::as_u64) })
+}
+
+fn content(value: &Value) -> Option<Content> {
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let other = || Some(Content::Other(value.clone()));
+    match value.get("type").and_then(Value::as_str) {
+        Some("content") => match value.get("content").and_then(|content| text(content, "text")) {
+            Some(text) => Some(Content::Text(text)),
+            None => other(),
+        },
+        Some("diff") => {
+            match (text(value, "path"), text(value, "newText"), value.get("patch").and_then(|patch| text(patch, "text"))) {
+                (Some(path), Some(new), _) => Some(Content::Diff { path, old: text(value, "oldText"), new }),
+                (_, _, Some(patch)) => Some(Content::Patch { paths: changed_paths(value), text: patch }),
+                (_, _, None) => other(),
+            }
+        }
+        // It only says where output will appear.
+        Some("terminal") => None,
+        Some(_) | None => other(),
+    }
+}
+
+fn changed_paths(diff: &Value) -> Vec<String> {
+    let changes = diff.get("changes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    changes.iter().filter_map(|change| change.get("path")?.as_str().map(str::to_owned)).collect()
+}

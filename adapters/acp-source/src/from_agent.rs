@@ -1,0 +1,393 @@
+//! Lines on their way from the agent to its client.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use aho_corasick::AhoCorasick;
+use bridge_core::SourceEvent;
+use bridge_model::{ReplyTo, Withdrawn};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tracing::{debug, warn};
+
+use crate::asks;
+use crate::calls::{Asked, Fields, UPDATE_BYTES_MAX};
+use crate::json::{Message, RpcId, object, read, text, without_nan};
+use crate::pump::{self, Fate, Sieve};
+use crate::wire::{HeldAsk, HeldCall, Wire, locked};
+
+/// What a line must contain to be looked at: an id, one of the names we follow, or an escape that could spell either.
+const NEEDLES: [&str; 9] = [
+    "\"id\"",
+    "request_permission",
+    "cancel_request",
+    "tool_call",
+    "state_update",
+    "subagent_update",
+    "current_mode_update",
+    "config_option_update",
+    "\\u00",
+];
+
+const PERMISSION: &str = "session/request_permission";
+
+pub(crate) struct FromAgent {
+    wire: Arc<Wire>,
+    needles: AhoCorasick,
+    /// Told once the line in question has been passed on, so that nobody acts on news the client does not have.
+    news: Vec<SourceEvent>,
+}
+
+impl FromAgent {
+    pub(crate) fn new(wire: Arc<Wire>) -> Self {
+        let needles = AhoCorasick::new(NEEDLES).unwrap_or_else(|_| unreachable!("nine short needles"));
+        Self { wire, needles, news: Vec::new() }
+    }
+
+    pub(crate) fn run(mut self, from: impl Read) {
+        if let Err(error) = pump::run(from, &mut self) {
+            warn!(%error, "the agent's output cannot be passed on any more");
+        }
+        let wire = self.wire;
+        locked(&wire.client).close();
+        let gone = locked(&wire.state).take_all();
+        for held in gone {
+            wire.tell(SourceEvent::Withdrawn(wire.reply_to(held.ask), Withdrawn::AgentGone));
+        }
+        wire.tell_closed();
+    }
+
+    fn look_at(&mut self, message: &Message<'_>) -> Fate {
+        if message.is_method(PERMISSION) {
+            return self.permission(message, None);
+        }
+        match message.methods.first().map(AsRef::as_ref) {
+            Some("session/update") => self.update(message),
+            Some("$/cancel_request") => return self.cancel(message),
+            Some(_) => {
+                if let Some(id) = message.id {
+                    locked(&self.wire.state).is_seen_now(&RpcId::parse(id));
+                }
+            }
+            None => self.response(message),
+        }
+        Fate::Pass
+    }
+
+    /// `problem`: what is wrong with the line itself.
+    fn permission(&mut self, message: &Message<'_>, problem: Option<&str>) -> Fate {
+        let Some(id) = message.id else {
+            let problem = "it has no id, so nothing can be answered to it".to_owned();
+            let ask = locked(&self.wire.state).next_ask();
+            self.malformed(self.wire.reply_to(ask), problem);
+            return Fate::Withhold;
+        };
+        let key = RpcId::parse(id);
+        let also_ask_client = self.wire.options.also_ask_client;
+        // A second request under the same id: the agent has forgotten the first.
+        let superseded = locked(&self.wire.state).take(&key);
+        if let Some(old) = superseded {
+            self.news.push(SourceEvent::Withdrawn(self.wire.reply_to(old.ask), Withdrawn::Superseded));
+        }
+        let mut state = locked(&self.wire.state);
+        let ask = state.next_ask();
+        let understood = match problem {
+            Some(problem) => Err(problem.to_owned()),
+            None => asks::understand(message.params, &state.sessions),
+        };
+        let (session, tool_call) = match &understood {
+            Ok(understood) => (understood.session.clone(), understood.call.clone()),
+            Err(_) => (String::new(), None),
+        };
+        let tool_call = tool_call.map(|(id, shown, before)| HeldCall { id, shown, before });
+        let withdrawn = understood.is_err();
+        let held = HeldAsk { ask, id: id.to_owned(), session: session.clone(), tool_call, withdrawn };
+        let seen_by_client = also_ask_client && understood.is_ok();
+        let Some(ask) = state.hold(key, held, seen_by_client) else {
+            drop(state);
+            warn!("the agent has too many permission requests open; one was withheld and will not be answered");
+            return Fate::Withhold;
+        };
+        let session = state.sessions.describe(&session);
+        drop(state);
+        let from = self.wire.reply_to(ask);
+        match understood {
+            Ok(understood) => self.news.push(SourceEvent::Requested(Box::new(understood.into_request(from, session)))),
+            Err(problem) => self.malformed(from, problem),
+        }
+        if seen_by_client { Fate::Pass } else { Fate::Withhold }
+    }
+
+    fn malformed(&mut self, from: ReplyTo, problem: String) {
+        warn!(%problem, "a permission request of the agent cannot be understood and is refused");
+        let agent = locked(&self.wire.state).sessions.agent.clone().unwrap_or_else(|| "An agent".to_owned());
+        let headline = format!("{agent} asked for something that cannot be understood");
+        self.news.push(SourceEvent::Malformed { from, headline, problem });
+    }
+
+    fn cancel(&mut self, message: &Message<'_>) -> Fate {
+        let cancelled: CancelParams<'_> = message.params();
+        let Some(key) = cancelled.request_id.map(RpcId::parse) else { return Fate::Pass };
+        let mut state = locked(&self.wire.state);
+        let unseen = state.is_unseen(&key);
+        let withdrawn = self.wire.withdraw(&mut state, Withdrawn::ByAgent, |_, held| RpcId::parse(&held.id) == key);
+        if !withdrawn.is_empty() && !unseen {
+            state.client_owes(key);
+        }
+        self.news.extend(withdrawn);
+        // The client was never asked, so there is nothing for it to cancel.
+        if unseen { Fate::Withhold } else { Fate::Pass }
+    }
+
+    fn update(&mut self, message: &Message<'_>) {
+        let params: UpdateParams<'_> = message.params();
+        let (Some(session), Some(update)) = (params.session_id.and_then(text), params.update) else { return };
+        let head: UpdateHead<'_> = object(update).unwrap_or_default();
+        let Some(kind) = head.kind.and_then(text) else { return };
+        let mut state = locked(&self.wire.state);
+        match kind.as_str() {
+            "tool_call" | "tool_call_update" => {
+                drop(state);
+                self.tool_call(&session, update, &head, kind == "tool_call");
+            }
+            // Ends a turn of version 2; version 1 has no such update.
+            "state_update" if head.state.and_then(text).is_some_and(|state| state == "idle" || state == "cancelled") => {
+                self.news.extend(self.wire.withdraw(&mut state, Withdrawn::TurnEnded, |_, held| held.session == session));
+            }
+            "subagent_update" => {
+                if let Some(child) = head.session_id.and_then(text) {
+                    state.sessions.has_child(&session, &child);
+                }
+            }
+            "current_mode_update" => {
+                if let Some(mode) = head.current_mode_id.and_then(text) {
+                    state.sessions.has_mode(&session, mode);
+                }
+            }
+            "config_option_update" => {
+                if let Some(mode) = head.config_options.and_then(read).as_ref().and_then(mode_option) {
+                    state.sessions.has_mode(&session, mode);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn tool_call(&mut self, session: &str, update: &RawValue, head: &UpdateHead<'_>, anew: bool) {
+        let Some(call) = head.tool_call_id.and_then(text) else { return };
+        let status = head.status.and_then(text);
+        if matches!(status.as_deref(), Some("completed" | "failed" | "cancelled")) {
+            let mut state = locked(&self.wire.state);
+            state.sessions.end_call(session, &call);
+            self.news.extend(self.wire.withdraw(&mut state, Withdrawn::TurnEnded, |_, held| held.is_about(session, &call)));
+            return;
+        }
+        // What cannot be kept cannot be compared either; for a request that waits, not knowing is a change.
+        let fields = (update.get().len() <= UPDATE_BYTES_MAX).then(|| read::<Fields>(update)).flatten();
+        let mut state = locked(&self.wire.state);
+        let changed = |held: &HeldAsk| {
+            held.tool_call.as_ref().is_some_and(|held| fields.as_ref().is_none_or(|fields| is_changed(held, fields)))
+        };
+        let changed: Vec<u64> = state
+            .held()
+            .filter(|held| held.is_about(session, &call) && !held.withdrawn && changed(held))
+            .map(|held| held.ask)
+            .collect();
+        if let Some(fields) = fields {
+            state.sessions.update_call(session, &call, fields, anew);
+        } else {
+            debug!("an update of a tool call is too large, or cannot be read, and is not followed");
+        }
+        drop(state);
+        for ask in changed {
+            self.news.push(SourceEvent::Changed(self.wire.reply_to(ask)));
+        }
+    }
+
+    fn response(&mut self, message: &Message<'_>) {
+        let (true, Some(id)) = (message.is_response(), message.id) else { return };
+        let mut state = locked(&self.wire.state);
+        let Some(asked) = state.sessions.answered(&RpcId::parse(id)) else { return };
+        let result = || message.result.and_then(object::<Results<'_>>).unwrap_or_default();
+        match asked {
+            Asked::Initialize => {
+                let result = result();
+                state.sessions.version =
+                    result.protocol_version.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or(1);
+                let info = result.agent_info.and_then(read::<Value>);
+                let named = |key| info.as_ref().and_then(|info| info.get(key)?.as_str()).map(str::to_owned);
+                state.sessions.agent = named("title").or_else(|| named("name"));
+            }
+            Asked::Session { id, cwd } => {
+                let result = result();
+                let current = result
+                    .modes
+                    .and_then(read::<Value>)
+                    .and_then(|modes| modes.get("currentModeId")?.as_str().map(str::to_owned));
+                let mode = current.or_else(|| result.config_options.and_then(read).as_ref().and_then(mode_option));
+                if let Some(id) = result.session_id.and_then(text).or(id) {
+                    state.sessions.opened(&id, cwd, mode);
+                }
+            }
+            // In version 2 the answer comes at once and the turn goes on.
+            Asked::Prompt { .. } if 2 <= state.sessions.version && !message.is_error => {}
+            Asked::Prompt { session } => {
+                self.news.extend(self.wire.withdraw(&mut state, Withdrawn::TurnEnded, |_, held| held.session == session));
+            }
+        }
+    }
+
+    /// A line that is not one JSON object as the standard has it, but that some reader might take for a request.
+    fn look_closer(&mut self, line: &[u8]) -> Fate {
+        if memchr::memmem::find(line, b"request_permission").is_none() {
+            return Fate::Pass;
+        }
+        if let Ok(line) = std::str::from_utf8(line)
+            && let Some(fate) = self.look_at_each(line)
+        {
+            return fate;
+        }
+        let lossy = String::from_utf8_lossy(line);
+        let mended = without_nan(&lossy).unwrap_or_else(|| lossy.into_owned());
+        match Message::parse(&mended) {
+            Some(message) if message.is_method(PERMISSION) => self.permission(&message, Some("it is not valid JSON")),
+            Some(_) | None => Fate::Pass,
+        }
+    }
+
+    /// Several values in one line, or a list of them: some readers take them one by one. `None`: none of them asks.
+    fn look_at_each(&mut self, line: &str) -> Option<Fate> {
+        fn asks(value: &RawValue) -> Option<Message<'_>> {
+            Message::parse(value.get()).filter(|message| message.is_method(PERMISSION))
+        }
+        let (values, rest) = values(line);
+        if !values.iter().any(|value| asks(value).is_some()) {
+            return None;
+        }
+        let mut others = Vec::new();
+        for value in values {
+            let withheld = asks(value).is_some_and(|message| matches!(self.permission(&message, None), Fate::Withhold));
+            if !withheld {
+                others.extend_from_slice(value.get().as_bytes());
+                others.push(b'\n');
+            }
+        }
+        others.extend_from_slice(rest.trim_start().as_bytes());
+        Some(Fate::Replace(others))
+    }
+}
+
+impl Sieve for FromAgent {
+    fn is_of_interest(&self, line: &[u8]) -> bool {
+        self.needles.is_match(line)
+    }
+
+    fn look(&mut self, line: &[u8]) -> Fate {
+        match std::str::from_utf8(line).ok().and_then(Message::parse) {
+            Some(message) => self.look_at(&message),
+            None => self.look_closer(line),
+        }
+    }
+
+    fn passed(&mut self) {
+        for news in self.news.drain(..) {
+            self.wire.tell(news);
+        }
+    }
+
+    fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
+        locked(&self.wire.client).pass(bytes)
+    }
+}
+
+/// Whether an update tells something about the deed that people have not seen.
+///
+/// Its title counts only where it is all that is known: agents reword titles freely.
+fn is_changed(held: &HeldCall, update: &Fields) -> bool {
+    const DEED: [&str; 4] = ["kind", "rawInput", "content", "locations"];
+    let tells = |value: &Value| {
+        !(value.is_null()
+            || value.as_array().is_some_and(Vec::is_empty)
+            || value.as_object().is_some_and(serde_json::Map::is_empty))
+    };
+    let known = |key: &str| held.shown.get(key).is_some_and(tells);
+    let says_new = |key: &str| {
+        let new = update.get(key).filter(|value| !value.is_null());
+        new.is_some_and(|new| held.shown.get(key) != Some(new) && held.before.get(key) != Some(new) && (tells(new) || known(key)))
+    };
+    let only_titled = !DEED[1..].iter().any(|key| known(key));
+    DEED.iter().any(|key| says_new(key)) || (only_titled && says_new("title"))
+}
+
+/// The single values of a line that is a list, or of several values in a row, and what follows them.
+fn values(line: &str) -> (Vec<&RawValue>, &str) {
+    if line.trim_start().starts_with('[') {
+        return (serde_json::from_str(line).unwrap_or_default(), "");
+    }
+    let mut values = serde_json::Deserializer::from_str(line).into_iter::<&RawValue>();
+    let (mut found, mut end) = (Vec::new(), 0);
+    while let Some(Ok(value)) = values.next() {
+        found.push(value);
+        end = values.byte_offset();
+    }
+    (found, &line[end..])
+}
+
+/// The session's permission mode among its configuration options.
+fn mode_option(options: &Value) -> Option<String> {
+    let is_mode = |option: &&Value| {
+        ["id", "configId", "category"].iter().any(|key| option.get(key).and_then(Value::as_str) == Some("mode"))
+    };
+    options.as_array()?.iter().find(is_mode)?.get("currentValue")?.as_str().map(str::to_owned)
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(crate) struct CancelParams<'a> {
+    #[serde(borrow, rename = "requestId")]
+    pub(crate) request_id: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct UpdateParams<'a> {
+    #[serde(borrow)]
+    session_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    update: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct UpdateHead<'a> {
+    #[serde(borrow, rename = "sessionUpdate")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_call_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
+    #[serde(borrow)]
+    state: Option<&'a RawValue>,
+    #[serde(borrow)]
+    session_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    current_mode_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    config_options: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Results<'a> {
+    #[serde(borrow)]
+    protocol_version: Option<&'a RawValue>,
+    #[serde(borrow)]
+    agent_info: Option<&'a RawValue>,
+    #[serde(borrow)]
+    session_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    modes: Option<&'a RawValue>,
+    #[serde(borrow)]
+    config_options: Option<&'a RawValue>,
+}

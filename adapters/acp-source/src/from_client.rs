@@ -1,0 +1,136 @@
+//! Lines on their way from the client to its agent.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use bridge_core::SourceEvent;
+use bridge_model::{Outcome, Withdrawn};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tracing::{debug, warn};
+
+use crate::calls::Asked;
+use crate::from_agent::CancelParams;
+use crate::json::{Message, RpcId, text};
+use crate::pump::{self, Fate, Sieve};
+use crate::wire::{HeldAsk, State, Wire, locked};
+
+pub(crate) struct FromClient {
+    wire: Arc<Wire>,
+    /// Told once the line in question has been passed on, so that nobody acts on news the agent does not have.
+    news: Vec<SourceEvent>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Params<'a> {
+    #[serde(borrow)]
+    session_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cwd: Option<&'a RawValue>,
+}
+
+impl FromClient {
+    pub(crate) fn new(wire: Arc<Wire>) -> Self {
+        Self { wire, news: Vec::new() }
+    }
+
+    pub(crate) fn run(mut self, from: impl Read) {
+        if let Err(error) = pump::run(from, &mut self) {
+            warn!(%error, "the client's input cannot be passed on any more");
+        }
+        // Nobody can be asked on the client's behalf any more. The refusals go out before the agent's input is closed,
+        // so that no agent sees an end of input where it waits for an answer.
+        let mut agent = locked(&self.wire.agent);
+        let gone = locked(&self.wire.state).take_all();
+        for held in &gone {
+            let _ = agent.answer(&held.id, &Outcome::Cancelled);
+        }
+        agent.close();
+        drop(agent);
+        for held in gone {
+            self.wire.tell(SourceEvent::Withdrawn(self.wire.reply_to(held.ask), Withdrawn::ClientGone));
+        }
+    }
+
+    fn look_at(&mut self, message: &Message<'_>) -> Fate {
+        let key = message.id.map(RpcId::parse);
+        let Some(method) = message.methods.first() else {
+            return key.filter(|_| message.is_response()).map_or(Fate::Pass, |key| self.response(&key));
+        };
+        let params: Params<'_> = message.params();
+        let session = || params.session_id.and_then(text);
+        let wire = Arc::clone(&self.wire);
+        let mut state = locked(&wire.state);
+        match (method.as_ref(), key) {
+            ("session/cancel" | "session/close", _) => self.turn_cancelled(&mut state, session()),
+            ("$/cancel_request", _) => {
+                let cancelled: CancelParams<'_> = message.params();
+                let session = cancelled.request_id.and_then(|id| state.sessions.prompt(&RpcId::parse(id)));
+                self.turn_cancelled(&mut state, session);
+            }
+            ("initialize", Some(key)) => state.sessions.asked(key, Asked::Initialize),
+            ("session/new" | "session/load" | "session/resume" | "session/fork", Some(key)) => {
+                // A fork's answer names a session of its own.
+                let id = (method != "session/fork").then(session).flatten();
+                state.sessions.asked(key, Asked::Session { id, cwd: params.cwd.and_then(text) });
+            }
+            ("session/prompt", Some(key)) => {
+                if let Some(session) = session() {
+                    state.sessions.asked(key, Asked::Prompt { session });
+                }
+            }
+            _ => {}
+        }
+        Fate::Pass
+    }
+
+    fn turn_cancelled(&mut self, state: &mut State, session: Option<String>) {
+        let Some(session) = session else { return };
+        self.news.extend(
+            self.wire.withdraw(state, Withdrawn::TurnCancelled, |sessions, held| sessions.is_within(&held.session, &session)),
+        );
+    }
+
+    /// An answer of the client's. To a request that is held it counts only if the client was asked as well.
+    fn response(&mut self, key: &RpcId) -> Fate {
+        let mut state = locked(&self.wire.state);
+        if state.is_held(key) {
+            if !self.wire.options.also_ask_client || state.is_unseen(key) {
+                drop(state);
+                warn!("the client answered a permission request that it was not asked; its answer is dropped");
+                return Fate::Withhold;
+            }
+            let answered = state.take(key).filter(|held| !held.withdrawn);
+            let news = |held: HeldAsk| SourceEvent::Withdrawn(self.wire.reply_to(held.ask), Withdrawn::AnsweredInClient);
+            self.news.extend(answered.map(news));
+            return Fate::Pass;
+        }
+        if state.is_owed(key) {
+            debug!("the client's answer to a permission request came second");
+            return Fate::Withhold;
+        }
+        Fate::Pass
+    }
+}
+
+impl Sieve for FromClient {
+    fn is_of_interest(&self, _line: &[u8]) -> bool {
+        true
+    }
+
+    fn look(&mut self, line: &[u8]) -> Fate {
+        let message = std::str::from_utf8(line).ok().and_then(Message::parse);
+        message.map_or(Fate::Pass, |message| self.look_at(&message))
+    }
+
+    fn passed(&mut self) {
+        for news in self.news.drain(..) {
+            self.wire.tell(news);
+        }
+    }
+
+    fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
+        locked(&self.wire.agent).pass(bytes)
+    }
+}

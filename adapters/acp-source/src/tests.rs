@@ -1,0 +1,497 @@
+//! The wire between a client and an agent that are both pipes held by the test.
+
+use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
+use std::time::Duration;
+
+use bridge_core::{Asks, Replies, Source, SourceError, SourceEvent};
+use bridge_model::{Content, OptionKind, Outcome, PermissionRequest, ReplyTo, SourceName, ToolKind, Withdrawn};
+
+use super::*;
+
+#[tokio::test]
+async fn everything_that_is_not_ours_passes_untouched_both_ways() {
+    for line in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/"}}"#,
+        r#"{"jsonrpc" : "2.0","id":7,"method":"elicitation/create","params":{"message":"session/request_permission"}}"#,
+        r#"{"jsonrpc":"2.0","method":"_vendor/thing","params":[1.0,1e400,"\ud800"]}"#,
+        r#"{"jsonrpc":"2.0","error":{"code":-32601,"message":"session/request_permission"}}"#,
+        "{\"broken\": session/request_permission",
+        "debug: sent {\"method\":\"session/request_permission\"}",
+        "\t \r",
+        "",
+        "[1,2,3]",
+        "not json at all \u{0}",
+    ] {
+        let mut rig = Rig::start(false).await;
+        rig.agent_says(line);
+        assert_eq!(rig.at_client(), line);
+        rig.client_says(line);
+        assert_eq!(rig.at_agent(), line);
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_withheld_and_answered_with_the_agents_own_bytes() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask(r#""a\u0062\/c ✅""#, r#"" x:\u0079/\ud800 ""#));
+    let request = rig.requested().await;
+    rig.agent_says(MARK);
+    assert_eq!(rig.at_client(), MARK);
+    rig.choose(&request, 0).await.expect("taken");
+    assert_eq!(
+        rig.at_agent(),
+        r#"{"jsonrpc":"2.0","id":"a\u0062\/c ✅","result":{"outcome":{"outcome":"selected","optionId":" x:\u0079/\ud800 "}}}"#
+    );
+}
+
+#[tokio::test]
+async fn a_request_is_answered_once() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    let request = rig.requested().await;
+    rig.choose(&request, 0).await.expect("taken");
+    assert_eq!(rig.choose(&request, 0).await, Err(SourceError::Withdrawn));
+    rig.at_agent();
+    rig.client_says(MARK);
+    assert_eq!(rig.at_agent(), MARK);
+}
+
+#[tokio::test]
+async fn lines_keep_flowing_while_a_request_is_held() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    rig.requested().await;
+    for n in 0..100 {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{n},"method":"fs/read_text_file"}}"#);
+        rig.agent_says(&line);
+        assert_eq!(rig.at_client(), line);
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{n},"result":{{}}}}"#);
+        rig.client_says(if n == 0 { MARK } else { &line });
+        assert_eq!(rig.at_agent(), if n == 0 { MARK } else { &line });
+    }
+}
+
+#[tokio::test]
+async fn ids_that_start_again_name_new_requests() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    let first = rig.requested().await;
+    rig.choose(&first, 0).await.expect("taken");
+    rig.agent_says(&ask("0", "\"b\""));
+    let second = rig.requested().await;
+    assert_ne!(first.from, second.from);
+    rig.choose(&second, 0).await.expect("taken");
+    assert!(rig.at_agent().contains("\"a\"") && rig.at_agent().contains("\"b\""));
+}
+
+#[tokio::test]
+async fn one_and_the_text_one_are_two_requests() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("1", "\"a\""));
+    rig.agent_says(&ask("\"1\"", "\"a\""));
+    let (number, text) = (rig.requested().await, rig.requested().await);
+    rig.choose(&text, 0).await.expect("taken");
+    assert!(rig.at_agent().contains(r#""id":"1""#));
+    rig.choose(&number, 0).await.expect("taken");
+    assert!(rig.at_agent().contains(r#""id":1,"#));
+}
+
+#[tokio::test]
+async fn a_request_under_an_id_still_held_supersedes_it() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    let first = rig.requested().await;
+    rig.agent_says(&ask("0", "\"b\""));
+    assert_eq!(rig.withdrawn().await, (first.from.clone(), Withdrawn::Superseded));
+    assert_eq!(rig.reply(&first.from, &Outcome::Cancelled).await, Err(SourceError::Withdrawn));
+    let second = rig.requested().await;
+    rig.choose(&second, 0).await.expect("taken");
+    assert!(rig.at_agent().contains("\"b\""));
+}
+
+#[tokio::test]
+async fn malformed_requests_are_reported_withheld_and_answerable() {
+    let option = r#"{"optionId":"a","name":"A","kind":"allow_once"}"#;
+    for (params, problem) in [
+        (r#"{"sessionId":"s","toolCall":{"toolCallId":"c"},"options":[]}"#.to_owned(), "no options were offered"),
+        (r#"{"sessionId":"s","toolCall":{"toolCallId":"c"}}"#.to_owned(), "no options were offered"),
+        (r#"{"sessionId":"s","toolCall":{},"options":{"a":1}}"#.to_owned(), "its options are not a list"),
+        (r#"{"sessionId":"s","toolCall":{},"options":[1]}"#.to_owned(), "an option is not an object"),
+        (r#"{"sessionId":"s","toolCall":{},"options":[["a","A","allow_once"]]}"#.to_owned(), "an option is not an object"),
+        (r#"{"sessionId":"s","toolCall":{},"options":[{"name":"A"}]}"#.to_owned(), "an option has no id"),
+        (r#"{"sessionId":"s","toolCall":{},"options":[{"optionId":""}]}"#.to_owned(), "an option id is empty"),
+        (r#"{"sessionId":"s","toolCall":{},"options":[{"optionId":5}]}"#.to_owned(), "an option id is not a string"),
+        (format!(r#"{{"sessionId":"s","toolCall":{{}},"options":[{option},{option}]}}"#), "two options have the same id"),
+        (format!(r#"{{"sessionId":5,"toolCall":{{}},"options":[{option}]}}"#), "its session id is missing or not a string"),
+        (format!(r#"{{"sessionId":"s","options":[{option}]}}"#), "it has no tool call"),
+        (
+            format!(r#"{{"sessionId":"s","toolCall":[],"options":[{option}]}}"#),
+            "its tool call is not an object, or nested too deeply",
+        ),
+        ("[1]".to_owned(), "its parameters are not an object"),
+        ("null".to_owned(), "its parameters are not an object"),
+    ] {
+        let mut rig = Rig::start(false).await;
+        rig.agent_says(&format!(r#"{{"jsonrpc":"2.0","id":9,"method":"session/request_permission","params":{params}}}"#));
+        rig.agent_says(MARK);
+        assert_eq!(rig.at_client(), MARK, "{params}");
+        let (from, told) = rig.malformed().await;
+        assert_eq!(told, problem, "{params}");
+        rig.reply(&from, &Outcome::Cancelled).await.expect("taken");
+        assert_eq!(rig.at_agent(), r#"{"jsonrpc":"2.0","id":9,"result":{"outcome":{"outcome":"cancelled"}}}"#);
+    }
+}
+
+#[tokio::test]
+async fn a_request_in_disguise_does_not_reach_the_client() {
+    let plain = ask("9", "\"a\"");
+    for line in [
+        plain.replace("session/request_permission", "session\\/request_permission"),
+        plain.replace("session/request_permission", "session/\\u0072equest_\\u0070ermission"),
+        plain.replace("\"method\"", "\"m\\u0065thod\""),
+        format!("[{plain}]"),
+        format!("{plain}{plain}"),
+        format!("{plain} trailing"),
+        plain.replace("\"method\":", "\"method\":\"session/update\",\"method\":"),
+        plain.replace("\"params\":", "\"method\":\"session/update\",\"params\":"),
+        plain.replace("\"toolCallId\":\"c\"", "\"toolCallId\":\"c\",\"x\":NaN"),
+        format!("  {plain}  \r"),
+    ] {
+        let mut rig = Rig::start(false).await;
+        rig.agent_says(&line);
+        rig.event().await;
+        rig.agent_says(MARK);
+        let mut seen = Vec::new();
+        while seen.last().is_none_or(|line| line != MARK) {
+            seen.push(rig.at_client());
+        }
+        assert!(!seen.iter().any(|line| line.contains("optionId")), "{line}: {seen:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_others_of_a_batch_go_on() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&format!(r#"[{MARK},{},{{"b":1}}]"#, ask("9", "\"a\"")));
+    rig.requested().await;
+    assert_eq!((rig.at_client(), rig.at_client()), (MARK.to_owned(), r#"{"b":1}"#.to_owned()));
+}
+
+#[tokio::test]
+async fn a_line_that_is_not_text_is_refused_and_not_passed() {
+    let mut rig = Rig::start(false).await;
+    let mut line = ask("9", "\"a\"").replacen("make", "\u{1}", 1).into_bytes();
+    let at = line.iter().position(|byte| *byte == 1).expect("there");
+    line[at] = 0xff;
+    rig.agent_out.as_mut().expect("open").write_all(&[&line[..], b"\n"].concat()).expect("written");
+    assert_eq!(rig.malformed().await.1, "it is not valid JSON");
+}
+
+#[tokio::test]
+async fn a_thin_request_is_laid_over_what_came_before() {
+    let mut rig = Rig::start(false).await;
+    rig.client_says(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#);
+    rig.at_agent();
+    rig.agent_says(r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"coder","title":"Coder"}}}"#);
+    rig.at_client();
+    rig.client_says(r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/srv"}}"#);
+    rig.at_agent();
+    rig.agent_says(r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s","modes":{"currentModeId":"default"}}}"#);
+    rig.agent_says(&update(r#""sessionUpdate":"tool_call","title":"bash","kind":"execute","rawInput":{"cwd":"/srv"}"#));
+    rig.agent_says(&update(r#""sessionUpdate":"tool_call_update","title":"ls","rawInput":{"command":"ls"},"content":[{"type":"diff","path":"/a","oldText":null,"newText":"x"}]"#));
+    rig.agent_says(&ask("0", "\"a\"").replace(r#","title":"make it","rawInput":{"command":"make"}"#, r#","kind":null"#));
+    let request = rig.requested().await;
+    assert_eq!(request.session.agent.as_deref(), Some("Coder"));
+    assert_eq!((request.session.cwd.as_deref(), request.session.mode.as_deref()), (Some("/srv"), Some("default")));
+    let call = request.tool_call.expect("a tool call");
+    assert_eq!((call.title.as_deref(), call.kind), (Some("ls"), ToolKind::Execute));
+    assert_eq!(call.raw_input, Some(serde_json::json!({"command": "ls"})));
+    assert_eq!(call.content, [Content::Diff { path: "/a".into(), old: None, new: "x".into() }]);
+}
+
+#[tokio::test]
+async fn version_two_and_unknown_kinds_are_understood() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(r#"{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s","title":"T","description":"D","subject":{"type":"tool_call","toolCall":{"toolCallId":"c","kind":"teleport"}},"options":[{"optionId":"a","kind":"allow_persistent"},{"optionId":"b","name":"B\ud83d","kind":7}]}}"#);
+    let request = rig.requested().await;
+    assert_eq!((request.title.as_deref(), request.description.as_deref()), (Some("T"), Some("D")));
+    assert_eq!(request.tool_call.expect("a tool call").kind, ToolKind::Other);
+    let options = request.options.as_slice();
+    assert_eq!(options[0].kind, OptionKind::Unknown("allow_persistent".into()));
+    assert_eq!((options[1].name.as_str(), &options[1].kind), ("B\\ud83d", &OptionKind::Unknown(String::new())));
+}
+
+#[tokio::test]
+async fn a_cancelled_turn_cancels_its_requests_and_no_others() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    rig.agent_says(&ask("1", "\"a\"").replace("\"sessionId\":\"s\"", "\"sessionId\":\"other\""));
+    let (cancelled, other) = (rig.requested().await, rig.requested().await);
+    let cancel = r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#;
+    rig.client_says(cancel);
+    assert_eq!(rig.at_agent(), cancel);
+    assert_eq!(rig.withdrawn().await, (cancelled.from.clone(), Withdrawn::TurnCancelled));
+    // Even a choice that was made in the same instant goes out as cancelled.
+    assert_eq!(rig.choose(&cancelled, 0).await, Err(SourceError::Withdrawn));
+    assert_eq!(rig.at_agent(), r#"{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"cancelled"}}}"#);
+    rig.choose(&other, 0).await.expect("taken");
+}
+
+#[tokio::test]
+async fn cancelling_a_prompt_cancels_its_turn() {
+    let mut rig = Rig::start(false).await;
+    rig.client_says(r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s"}}"#);
+    rig.at_agent();
+    rig.agent_says(&ask("0", "\"a\""));
+    rig.requested().await;
+    rig.client_says(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"q"}}"#);
+    rig.client_says(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p"}}"#);
+    assert_eq!(rig.withdrawn().await.1, Withdrawn::TurnCancelled);
+}
+
+#[tokio::test]
+async fn what_the_agent_does_ends_its_request() {
+    for (line, why) in [
+        (r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":0}}"#.to_owned(), Withdrawn::ByAgent),
+        (update(r#""sessionUpdate":"tool_call_update","status":"completed""#), Withdrawn::TurnEnded),
+        (
+            update(
+                r#""sessionUpdate":"tool_call_update","status":"failed","content":[{"type":"content","content":{"type":"text","text":"no"}}]"#,
+            ),
+            Withdrawn::TurnEnded,
+        ),
+        (update(r#""sessionUpdate":"state_update","state":"idle""#), Withdrawn::TurnEnded),
+        (r#"{"jsonrpc":"2.0","id":"p","result":{"stopReason":"end_turn"}}"#.to_owned(), Withdrawn::TurnEnded),
+        (r#"{"jsonrpc":"2.0","id":"p","error":{"code":1,"message":"x"}}"#.to_owned(), Withdrawn::TurnEnded),
+    ] {
+        let mut rig = Rig::start(false).await;
+        rig.client_says(r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s"}}"#);
+        rig.at_agent();
+        rig.agent_says(&ask("0", "\"a\""));
+        let request = rig.requested().await;
+        rig.agent_says(&line);
+        assert_eq!(rig.withdrawn().await, (request.from.clone(), why), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn in_version_two_the_prompts_answer_ends_nothing() {
+    let mut rig = Rig::start(false).await;
+    rig.client_says(r#"{"jsonrpc":"2.0","id":0,"method":"initialize"}"#);
+    rig.client_says(r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s"}}"#);
+    assert!(!rig.at_agent().is_empty() && !rig.at_agent().is_empty());
+    rig.agent_says(r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2}}"#);
+    rig.agent_says(&ask("0", "\"a\""));
+    let request = rig.requested().await;
+    rig.agent_says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert!(!rig.at_client().is_empty() && !rig.at_client().is_empty());
+    rig.choose(&request, 0).await.expect("still open");
+}
+
+#[tokio::test]
+async fn an_update_that_changes_the_deed_is_told_and_others_are_not() {
+    for (fields, changes) in [
+        (r#""rawInput":{"command":"rm -rf /"}"#, true),
+        (r#""locations":[{"path":"/etc"}]"#, true),
+        (r#""content":[{"type":"diff","path":"/a","newText":"x"}]"#, true),
+        (r#""kind":"delete""#, true),
+        (r#""rawInput":{}"#, true),
+        (r#""rawInput":{"command":"make"}"#, false),
+        (r#""rawInput":{"cwd":"/before"}"#, false),
+        (r#""status":"in_progress""#, false),
+        (r#""title":"other words""#, false),
+        (r#""locations":[],"content":[],"rawInput":null"#, false),
+    ] {
+        let mut rig = Rig::start(false).await;
+        rig.agent_says(&update(r#""sessionUpdate":"tool_call","rawInput":{"cwd":"/before"}"#));
+        rig.agent_says(&ask("0", "\"a\""));
+        let request = rig.requested().await;
+        rig.agent_says(&update(&format!(r#""sessionUpdate":"tool_call_update",{fields}"#)));
+        rig.agent_says(&ask("1", "\"a\""));
+        let changed = matches!(rig.event().await, SourceEvent::Changed(from) if from == request.from);
+        assert_eq!(changed, changes, "{fields}");
+    }
+}
+
+#[tokio::test]
+async fn the_cancelling_of_what_the_client_never_saw_is_kept_from_it() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    let request = rig.requested().await;
+    rig.choose(&request, 0).await.expect("taken");
+    rig.agent_says(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":0}}"#);
+    rig.agent_says(MARK);
+    assert_eq!(rig.at_client(), MARK);
+}
+
+#[tokio::test]
+async fn an_answer_of_a_client_that_was_not_asked_does_not_count() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    let request = rig.requested().await;
+    rig.client_says(&allow("0"));
+    rig.client_says(MARK);
+    assert_eq!(rig.at_agent(), MARK);
+    rig.choose(&request, 0).await.expect("still open");
+}
+
+#[tokio::test]
+async fn a_client_that_is_asked_too_may_answer_first() {
+    let mut rig = Rig::start(true).await;
+    let line = ask("0", "\"a\"");
+    rig.agent_says(&line);
+    assert_eq!(rig.at_client(), line);
+    let request = rig.requested().await;
+    rig.client_says(&allow("0"));
+    assert_eq!(rig.at_agent(), allow("0"));
+    assert_eq!(rig.withdrawn().await, (request.from.clone(), Withdrawn::AnsweredInClient));
+    assert_eq!(rig.choose(&request, 0).await, Err(SourceError::Withdrawn));
+}
+
+#[tokio::test]
+async fn a_client_that_is_asked_too_is_told_when_the_room_was_first() {
+    let mut rig = Rig::start(true).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    rig.at_client();
+    let request = rig.requested().await;
+    rig.choose(&request, 0).await.expect("taken");
+    rig.at_agent();
+    assert_eq!(rig.at_client(), r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":0}}"#);
+    rig.client_says(&allow("0"));
+    rig.client_says(MARK);
+    assert_eq!(rig.at_agent(), MARK);
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_cancels_everything_before_the_agent_sees_the_end() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    let request = rig.requested().await;
+    rig.client_in = None;
+    assert_eq!(rig.at_agent(), r#"{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"cancelled"}}}"#);
+    assert_eq!(rig.at_agent(), "");
+    assert_eq!(rig.withdrawn().await, (request.from.clone(), Withdrawn::ClientGone));
+    assert_eq!(rig.choose(&request, 0).await, Err(SourceError::Withdrawn));
+}
+
+#[tokio::test]
+async fn an_agent_that_leaves_takes_its_requests_along() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    let request = rig.requested().await;
+    rig.agent_out = None;
+    assert_eq!(rig.withdrawn().await, (request.from, Withdrawn::AgentGone));
+    assert!(rig.asks.next().await.is_none());
+    assert_eq!(rig.at_client(), "");
+}
+
+#[tokio::test]
+async fn our_line_never_continues_theirs() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    let request = rig.requested().await;
+    rig.client_in.as_mut().expect("open").write_all(b"{\"no end\":1}").expect("written");
+    rig.client_in = None;
+    assert_eq!(rig.at_agent(), "{\"no end\":1}");
+    assert!(rig.at_agent().contains("cancelled"));
+    assert_eq!(rig.withdrawn().await.0, request.from);
+}
+
+const MARK: &str = r#"{"mark":1}"#;
+
+/// A wire with the test at all four ends.
+struct Rig {
+    client_in: Option<PipeWriter>,
+    client_out: BufReader<PipeReader>,
+    agent_in: BufReader<PipeReader>,
+    agent_out: Option<PipeWriter>,
+    asks: AcpAsks,
+    replies: AcpReplies,
+}
+
+impl Rig {
+    async fn start(also_ask_client: bool) -> Self {
+        let [client_in, client_out, agent_in, agent_out] = [(); 4].map(|()| pipe().expect("a pipe"));
+        let source = AcpSource {
+            options: Options { name: SourceName::new("acp"), also_ask_client },
+            client_in: Box::new(client_in.0),
+            client_out: Box::new(client_out.1),
+            agent_in: Box::new(agent_in.1),
+            agent_out: Box::new(agent_out.0),
+        };
+        let (asks, replies) = source.connect().await.expect("connected");
+        Self {
+            client_in: Some(client_in.1),
+            client_out: BufReader::new(client_out.0),
+            agent_in: BufReader::new(agent_in.0),
+            agent_out: Some(agent_out.1),
+            asks,
+            replies,
+        }
+    }
+
+    fn agent_says(&mut self, line: &str) {
+        writeln!(self.agent_out.as_mut().expect("open"), "{line}").expect("written");
+    }
+
+    fn client_says(&mut self, line: &str) {
+        writeln!(self.client_in.as_mut().expect("open"), "{line}").expect("written");
+    }
+
+    fn at_client(&mut self) -> String {
+        line(&mut self.client_out)
+    }
+
+    fn at_agent(&mut self) -> String {
+        line(&mut self.agent_in)
+    }
+
+    async fn event(&mut self) -> SourceEvent {
+        tokio::time::timeout(Duration::from_secs(10), self.asks.next()).await.expect("in time").expect("an event")
+    }
+
+    async fn requested(&mut self) -> PermissionRequest {
+        let event = self.event().await;
+        if let SourceEvent::Requested(request) = event { *request } else { panic!("{event:?}") }
+    }
+
+    async fn withdrawn(&mut self) -> (ReplyTo, Withdrawn) {
+        let event = self.event().await;
+        if let SourceEvent::Withdrawn(from, why) = event { (from, why) } else { panic!("{event:?}") }
+    }
+
+    async fn malformed(&mut self) -> (ReplyTo, String) {
+        let event = self.event().await;
+        if let SourceEvent::Malformed { from, problem, .. } = event { (from, problem) } else { panic!("{event:?}") }
+    }
+
+    async fn choose(&self, request: &PermissionRequest, at: usize) -> Result<(), SourceError> {
+        self.reply(&request.from, &Outcome::Selected(request.options.offered(at).expect("an option"))).await
+    }
+
+    async fn reply(&self, to: &ReplyTo, outcome: &Outcome) -> Result<(), SourceError> {
+        self.replies.reply(to, outcome).await
+    }
+}
+
+fn line(from: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    from.read_line(&mut line).expect("text");
+    line.strip_suffix('\n').map(str::to_owned).unwrap_or(line)
+}
+
+fn ask(id: &str, option_id: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"session/request_permission","params":{{"sessionId":"s","toolCall":{{"toolCallId":"c","title":"make it","rawInput":{{"command":"make"}}}},"options":[{{"optionId":{option_id},"name":"Yes","kind":"allow_once"}},{{"optionId":"no","name":"No","kind":"reject_once"}}]}}}}"#
+    )
+}
+
+fn update(fields: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"toolCallId":"c",{fields}}}}}}}"#
+    )
+}
+
+fn allow(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"outcome":{{"outcome":"selected","optionId":"a"}}}}}}"#)
+}

@@ -1,0 +1,233 @@
+//! What both directions share: who is held, the sessions, and the two outgoing ends.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bridge_core::SourceEvent;
+use bridge_model::{Outcome, ReplyTo, Withdrawn};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+use crate::Options;
+use crate::calls::{Fields, Sessions};
+use crate::json::RpcId;
+
+/// Requests held at once by this source. One more is refused on the spot, so that an agent cannot fill memory.
+const HELD_MAX: usize = 1_024;
+
+/// Ids of requests the client has not seen, remembered so that it does not see their cancelling either.
+const UNSEEN_MAX: usize = 1_024;
+
+/// What the source tells the bridge.
+#[derive(Debug)]
+pub(crate) enum Event {
+    Source(SourceEvent),
+    /// The agent's output has ended.
+    AgentClosed,
+}
+
+/// Locks are taken in this order: `agent`, then `state`. `client` is never taken together with another.
+pub(crate) struct Wire {
+    pub(crate) options: Options,
+    pub(crate) state: Mutex<State>,
+    pub(crate) agent: Mutex<LineEnd>,
+    pub(crate) client: Mutex<LineEnd>,
+    events: mpsc::Sender<Event>,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) sessions: Sessions,
+    held: BTreeMap<RpcId, HeldAsk>,
+    last_ask: u64,
+    /// Requests the client never saw.
+    unseen: VecDeque<RpcId>,
+    /// Requests that the client saw too and that were answered elsewhere: its own answer must not reach the agent.
+    client_owes: VecDeque<RpcId>,
+}
+
+/// A permission request that has no answer yet.
+pub(crate) struct HeldAsk {
+    pub(crate) ask: u64,
+    /// The id as it stood on the wire, to be echoed.
+    pub(crate) id: Box<RawValue>,
+    pub(crate) session: String,
+    pub(crate) tool_call: Option<HeldCall>,
+    /// It needs no person's answer any more; `cancelled` is on its way.
+    pub(crate) withdrawn: bool,
+}
+
+/// What a held request said it would do.
+pub(crate) struct HeldCall {
+    pub(crate) id: String,
+    /// What people see, and what was known before the request; an update that repeats either changes nothing.
+    pub(crate) shown: Fields,
+    pub(crate) before: Fields,
+}
+
+impl Wire {
+    pub(crate) fn new(
+        options: Options,
+        agent: Box<dyn Write + Send>,
+        client: Box<dyn Write + Send>,
+        events: mpsc::Sender<Event>,
+    ) -> Self {
+        let (agent, client) = (Mutex::new(LineEnd::new(agent)), Mutex::new(LineEnd::new(client)));
+        Self { options, state: Mutex::default(), agent, client, events }
+    }
+
+    /// Waits for room in the bridge's inbox. A bridge that is gone hears nothing, and has refused everything itself.
+    pub(crate) fn tell(&self, event: SourceEvent) {
+        let _ = self.events.blocking_send(Event::Source(event));
+    }
+
+    pub(crate) fn tell_closed(&self) {
+        let _ = self.events.blocking_send(Event::AgentClosed);
+    }
+
+    pub(crate) fn reply_to(&self, ask: u64) -> ReplyTo {
+        ReplyTo { source: self.options.name.clone(), ask }
+    }
+
+    /// Marks what `which` picks as withdrawn: from here on it is answered `cancelled` whatever else is said. Returns what
+    /// is to be told about it.
+    pub(crate) fn withdraw(
+        &self,
+        state: &mut State,
+        why: Withdrawn,
+        which: impl Fn(&Sessions, &HeldAsk) -> bool,
+    ) -> Vec<SourceEvent> {
+        let State { sessions, held, .. } = state;
+        let picked = held.values_mut().filter(|held| !held.withdrawn && which(sessions, held));
+        picked
+            .map(|held| {
+                held.withdrawn = true;
+                SourceEvent::Withdrawn(self.reply_to(held.ask), why)
+            })
+            .collect()
+    }
+}
+
+impl HeldAsk {
+    pub(crate) fn is_about(&self, session: &str, call: &str) -> bool {
+        self.session == session && self.tool_call.as_ref().is_some_and(|held| held.id == call)
+    }
+}
+
+impl State {
+    /// Takes a request in; `None` if too many are held.
+    pub(crate) fn hold(&mut self, key: RpcId, held: HeldAsk, seen_by_client: bool) -> Option<u64> {
+        if HELD_MAX <= self.held.len() {
+            return None;
+        }
+        if !seen_by_client {
+            remember(&mut self.unseen, key.clone());
+        }
+        let ask = held.ask;
+        self.held.insert(key, held);
+        Some(ask)
+    }
+
+    pub(crate) fn next_ask(&mut self) -> u64 {
+        self.last_ask += 1;
+        self.last_ask
+    }
+
+    pub(crate) fn held(&self) -> impl Iterator<Item = &HeldAsk> {
+        self.held.values()
+    }
+
+    pub(crate) fn is_held(&self, key: &RpcId) -> bool {
+        self.held.contains_key(key)
+    }
+
+    /// Takes the request with this id out, so that nobody else can answer it.
+    pub(crate) fn take(&mut self, key: &RpcId) -> Option<HeldAsk> {
+        self.held.remove(key)
+    }
+
+    pub(crate) fn take_ask(&mut self, ask: u64) -> Option<(RpcId, HeldAsk)> {
+        let key = self.held.iter().find(|(_, held)| held.ask == ask).map(|(key, _)| key.clone())?;
+        self.held.remove_entry(&key)
+    }
+
+    pub(crate) fn take_all(&mut self) -> Vec<HeldAsk> {
+        std::mem::take(&mut self.held).into_values().collect()
+    }
+
+    pub(crate) fn is_unseen(&self, key: &RpcId) -> bool {
+        self.unseen.contains(key)
+    }
+
+    /// The agent uses this id for something the client does see.
+    pub(crate) fn is_seen_now(&mut self, key: &RpcId) {
+        self.unseen.retain(|unseen| unseen != key);
+    }
+
+    pub(crate) fn client_owes(&mut self, key: RpcId) {
+        remember(&mut self.client_owes, key);
+    }
+
+    /// Whether the client's answer to this id comes too late to count.
+    pub(crate) fn is_owed(&mut self, key: &RpcId) -> bool {
+        let at = self.client_owes.iter().position(|owed| owed == key);
+        at.and_then(|at| self.client_owes.remove(at)).is_some()
+    }
+}
+
+/// Beyond the limit the oldest is forgotten; all that follows is a line that its reader ignores.
+fn remember(ids: &mut VecDeque<RpcId>, key: RpcId) {
+    if UNSEEN_MAX <= ids.len() {
+        ids.pop_front();
+    }
+    ids.push_back(key);
+}
+
+/// An outgoing end that knows whether a line is open, so that a line of ours never continues one of theirs.
+pub(crate) struct LineEnd {
+    to: Option<Box<dyn Write + Send>>,
+    line_open: bool,
+}
+
+impl LineEnd {
+    fn new(to: Box<dyn Write + Send>) -> Self {
+        Self { to: Some(to), line_open: false }
+    }
+
+    /// Passes bytes on as they are.
+    pub(crate) fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let to = self.to.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        to.write_all(bytes)?;
+        to.flush()?;
+        if let Some(last) = bytes.last() {
+            self.line_open = *last != b'\n';
+        }
+        Ok(())
+    }
+
+    /// Adds a line of our own.
+    pub(crate) fn line(&mut self, message: &Value) -> io::Result<()> {
+        let start = if self.line_open { "\n" } else { "" };
+        self.pass(format!("{start}{message}\n").as_bytes())
+    }
+
+    pub(crate) fn answer(&mut self, id: &RawValue, outcome: &Outcome) -> io::Result<()> {
+        let start = if self.line_open { "\n" } else { "" };
+        let outcome = match outcome {
+            Outcome::Selected(offered) => format!(r#"{{"outcome":"selected","optionId":{}}}"#, offered.option().id.raw()),
+            Outcome::Cancelled => r#"{"outcome":"cancelled"}"#.to_owned(),
+        };
+        self.pass(format!("{start}{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"outcome\":{outcome}}}}}\n").as_bytes())
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.to = None;
+    }
+}
+
+/// A panic elsewhere leaves these values whole: each critical section is a few assignments.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
