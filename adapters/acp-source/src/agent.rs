@@ -1,5 +1,6 @@
 //! The agent's process: started in a group of its own, ended in bounded time, its exit handed on.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -33,9 +34,13 @@ pub struct Agent {
 impl Agent {
     /// Starts `program`; its standard error is ours.
     ///
-    /// It gets a process group of its own, so that whatever it starts can be ended with it.
-    pub fn start(program: &str, arguments: &[String]) -> io::Result<Self> {
+    /// It gets a process group of its own, so that whatever it starts can be ended with it, and an environment without
+    /// the variables `withheld`, which may hold what only the bridge may know.
+    pub fn start<'a>(program: &OsStr, arguments: &[OsString], withheld: impl IntoIterator<Item = &'a String>) -> io::Result<Self> {
         let mut command = Command::new(program);
+        for variable in withheld {
+            command.env_remove(variable);
+        }
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).process_group(0);
         let mut child = command.spawn()?;
         let missing = || io::Error::other("the agent has no pipes");

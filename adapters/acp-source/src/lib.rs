@@ -19,13 +19,14 @@ mod replies;
 mod wire;
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::thread;
 
 use bridge_core::{Source, SourceError, SourceEvent};
 use bridge_model::SourceName;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 pub use agent::{Agent, ExitHow, widen};
 pub use replies::AcpReplies;
@@ -46,30 +47,40 @@ pub struct Options {
 }
 
 /// The four ends of the wire.
-pub struct AcpSource {
-    pub options: Options,
+pub struct Ends {
     pub client_in: Box<dyn Read + Send>,
     pub client_out: Box<dyn Write + Send>,
     pub agent_in: Box<dyn Write + Send>,
     pub agent_out: Box<dyn Read + Send>,
 }
 
+/// The wire before it carries anything.
+pub struct AcpSource {
+    options: Options,
+    ends: Ends,
+    client_gone: watch::Sender<bool>,
+}
+
 impl AcpSource {
+    pub fn new(options: Options, ends: Ends) -> Self {
+        Self { options, ends, client_gone: watch::Sender::new(false) }
+    }
+
     /// Between this process's standard input and output and an agent's pipes.
-    pub fn on_stdio(options: Options, agent: &mut Agent) -> std::io::Result<Self> {
+    pub fn on_stdio(options: Options, agent: &mut Agent) -> io::Result<Self> {
         let (agent_in, agent_out) = agent.take_pipes()?;
         // The standard library's handles copy through a line buffer of their own; the bare descriptors do not.
-        let client_in = File::from(std::os::fd::AsFd::as_fd(&std::io::stdin()).try_clone_to_owned()?);
-        let client_out = File::from(std::os::fd::AsFd::as_fd(&std::io::stdout()).try_clone_to_owned()?);
+        let client_in = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+        let client_out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         widen(&client_in);
         widen(&client_out);
-        Ok(Self {
-            options,
-            client_in: Box::new(client_in),
-            client_out: Box::new(client_out),
-            agent_in: Box::new(agent_in),
-            agent_out: Box::new(agent_out),
-        })
+        let (client_in, client_out) = (Box::new(client_in), Box::new(client_out));
+        Ok(Self::new(options, Ends { client_in, client_out, agent_in: Box::new(agent_in), agent_out: Box::new(agent_out) }))
+    }
+
+    /// Turns `true` once the client's input has ended and the agent's has been closed after it.
+    pub fn client_gone(&self) -> watch::Receiver<bool> {
+        self.client_gone.subscribe()
     }
 }
 
@@ -78,14 +89,20 @@ impl Source for AcpSource {
     type Replies = AcpReplies;
 
     async fn connect(self) -> Result<(AcpAsks, AcpReplies), SourceError> {
+        let Self { options, ends, client_gone } = self;
         let (events, inbox) = mpsc::channel(EVENTS_MAX);
-        let wire = Arc::new(Wire::new(self.options, self.agent_in, self.client_out, events));
+        let wire = Arc::new(Wire::new(options, ends.agent_in, ends.client_out, events));
         let (from_client, from_agent) = (FromClient::new(Arc::clone(&wire)), FromAgent::new(Arc::clone(&wire)));
-        let (client_in, agent_out) = (self.client_in, self.agent_out);
         // Plain threads: they spend their lives in blocking reads, and a hop through a runtime would double the latency.
-        let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| thread::Builder::new().name(name.into()).spawn(run);
-        spawn("acp-from-client", Box::new(move || from_client.run(client_in))).map_err(|_| SourceError::Gone)?;
-        spawn("acp-from-agent", Box::new(move || from_agent.run(agent_out))).map_err(|_| SourceError::Gone)?;
+        let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
+            thread::Builder::new().name(name.into()).spawn(run).map(drop).map_err(|_| SourceError::Gone)
+        };
+        let from_client = move || {
+            from_client.run(ends.client_in);
+            client_gone.send_replace(true);
+        };
+        spawn("acp-from-client", Box::new(from_client))?;
+        spawn("acp-from-agent", Box::new(move || from_agent.run(ends.agent_out)))?;
         Ok((AcpAsks { inbox }, AcpReplies::new(wire)))
     }
 }

@@ -412,13 +412,13 @@ struct Rig {
 impl Rig {
     async fn start(also_ask_client: bool) -> Self {
         let [client_in, client_out, agent_in, agent_out] = [(); 4].map(|()| pipe().expect("a pipe"));
-        let source = AcpSource {
-            options: Options { name: SourceName::new("acp"), also_ask_client },
+        let ends = Ends {
             client_in: Box::new(client_in.0),
             client_out: Box::new(client_out.1),
             agent_in: Box::new(agent_in.1),
             agent_out: Box::new(agent_out.0),
         };
+        let source = AcpSource::new(Options { name: SourceName::new("acp"), also_ask_client }, ends);
         let (asks, replies) = source.connect().await.expect("connected");
         Self {
             client_in: Some(client_in.1),

@@ -104,7 +104,7 @@ impl<T: Tokens> Bridge<T> {
             Input::RoomLost(room, why) => self.room_lost(now, room, &why),
             Input::RecordFailed(id) => self.record_failed(now, id),
             Input::Stop => self.stop(now),
-            Input::Tick => Vec::new(),
+            Input::CardClosed(_) | Input::Tick => Vec::new(),
         });
         effects
     }
@@ -396,7 +396,8 @@ impl<T: Tokens> Bridge<T> {
 
     fn room_lost(&mut self, now: Timestamp, room: RoomName, why: &str) -> Vec<Effect> {
         let held = self.held.in_room(&room);
-        self.lost.insert(room, why.to_owned());
+        // The first reason is the true one; others follow from it.
+        self.lost.entry(room).or_insert_with(|| why.to_owned());
         held.into_iter().flat_map(|id| self.refuse(now, id, Refused::RoomUnavailable(why.to_owned()))).collect()
     }
 

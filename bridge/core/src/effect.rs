@@ -28,8 +28,11 @@ pub enum Input {
     Posted(RequestId, Result<CardRef, RoomError>),
     Clicked(Click),
     CardRemoved(CardRef),
+    /// The latest [`Effect::Close`] of this request has been carried out.
+    CardClosed(RequestId),
     RoomLost(RoomName, String),
-    /// An [`Effect::Record`] about this request could not be made durable, and what depended on it was not done.
+    /// An [`Effect::Record`] about this request could not be made durable, and what depended on it was not done. Never
+    /// told of a record that nothing depends on, or a choice that was told already would be followed by a refusal.
     RecordFailed(RequestId),
     /// The program is about to end: nothing new is held.
     Stop,
@@ -40,7 +43,8 @@ pub enum Input {
 /// What is to be done now. Effects of one call are carried out in their order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Write `entry` to the ledger, and only once it is durable carry out `then`. If that fails: [`Input::RecordFailed`].
+    /// Write `entry` to the ledger, and only once it is durable carry out `then`. If that fails and something depended
+    /// on it: [`Input::RecordFailed`].
     Record {
         entry: Entry,
         then: Vec<Effect>,

@@ -64,6 +64,11 @@ impl Settled {
         }
     }
 
+    /// Whether nothing more will be heard of it.
+    fn is_done(&self) -> bool {
+        !self.is_pending() && matches!(self.card, SettledCard::Known(_))
+    }
+
     pub(crate) fn set_delivery(&mut self, now: Delivery) {
         if let Ending::Answered { delivery, .. } = &mut self.closed.ending {
             *delivery = now;
@@ -73,7 +78,7 @@ impl Settled {
 }
 
 /// The latest settled requests; beyond the limit the oldest is forgotten, and a late click on it is told that nothing
-/// waits there.
+/// waits there. One of which news is still to come is kept as long as there is another to forget.
 #[derive(Debug, Default)]
 pub(crate) struct SettledTable {
     requests: BTreeMap<RequestId, Settled>,
@@ -88,7 +93,9 @@ impl SettledTable {
         if self.order.len() <= max {
             return None;
         }
-        let oldest = self.order.pop_front()?;
+        let is_done = |id: &RequestId| self.requests.get(id).is_none_or(Settled::is_done);
+        let at = self.order.iter().position(is_done).unwrap_or_default();
+        let oldest = self.order.remove(at)?;
         self.requests.remove(&oldest).map(|settled| (oldest, settled))
     }
 

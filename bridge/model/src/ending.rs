@@ -1,9 +1,11 @@
 //! How a held request ends, and what became of the answer.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{PersonId, Shown};
 
 /// How a held request ended. The card says exactly this.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// A person chose an option.
     Answered {
@@ -21,7 +23,7 @@ pub enum Ending {
 }
 
 /// What the agent's side did with an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Delivery {
     /// On its way.
     Pending,
@@ -31,18 +33,20 @@ pub enum Delivery {
 }
 
 /// Why an answer did not reach the agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NotDelivered {
     /// The agent had withdrawn the request in the meantime.
     Withdrawn,
     /// The agent is gone, or its input is closed.
     AgentGone,
+    /// The bridge stopped before it was known whether the agent had it.
+    BridgeRestarted,
     /// The decision could not be written to the ledger, so the agent was refused instead.
     NotRecorded,
 }
 
 /// Who or what took a request back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Withdrawn {
     /// The agent cancelled its own request.
     ByAgent,
@@ -64,7 +68,7 @@ pub enum Withdrawn {
 }
 
 /// Why a request was refused without a person choosing so.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refused {
     /// The operator's policy denies this kind.
     ByPolicy,

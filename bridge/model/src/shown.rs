@@ -4,12 +4,14 @@ use std::fmt::{self, Write as _};
 
 use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup};
 use icu_properties::{CodePointMapData, CodePointSetData};
+use serde::{Deserialize, Serialize};
 
 /// Text of any origin with every control, invisible and direction-changing character spelled out as `\u{…}`.
 ///
 /// It holds no line break unless made by [`Shown::block`], never a character that does not advance the line except
 /// up to [`Shown::MARKS_MAX`] combining marks in a row, and no space but U+0020.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String")]
 pub struct Shown(String);
 
 impl Shown {
@@ -82,6 +84,13 @@ impl Shown {
     pub fn then(mut self, other: &Self) -> Self {
         self.0.push_str(&other.0);
         self
+    }
+}
+
+/// Stored text may have been tampered with, so it is spelled out anew.
+impl From<String> for Shown {
+    fn from(text: String) -> Self {
+        Self::block(&text)
     }
 }
 
