@@ -1,0 +1,139 @@
+//! Finds files, and reads only those that others could not have written or read.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+use nix::unistd::Uid;
+
+use crate::environment::Environment;
+use crate::problem::ConfigError;
+
+/// The working directory, as a folder of relative paths.
+pub(crate) const HERE: &str = "";
+const NAME: &str = "countersign.toml";
+const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+const SECRET_BYTES_MAX: u64 = 64 * 1024;
+
+/// A configuration file that was found and may be used.
+#[derive(Debug)]
+pub(crate) struct ConfigFile {
+    /// Absolute.
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    /// It was not named by the operator and lies where the agent works.
+    pub(crate) in_working_directory: bool,
+}
+
+/// Why a file is not used, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    pub what: String,
+    pub advice: String,
+}
+
+/// Where a configuration is looked for when none is named, in this order.
+pub fn places() -> Result<Vec<PathBuf>, ConfigError> {
+    Ok(places_in(HERE, &Environment::of_this_process()?))
+}
+
+/// The named file, else the one of `COUNTERSIGN_CONFIG`, else the first that exists at [`places`].
+pub(crate) fn find(
+    explicit: Option<&Path>,
+    working_directory: &str,
+    environment: &Environment,
+) -> Result<Option<ConfigFile>, ConfigError> {
+    let named = explicit.or_else(|| environment.get("COUNTERSIGN_CONFIG").map(Path::new));
+    if let Some(path) = named {
+        let file = read_config(path)?;
+        return match file {
+            Some(_) => Ok(file),
+            None => Err(ConfigError::of_file(path, "does not exist", "name another file, or write this one")),
+        };
+    }
+    for (at, path) in places_in(working_directory, environment).iter().enumerate() {
+        if let Some(file) = read_config(path)? {
+            return Ok(Some(ConfigFile { in_working_directory: at == 0, ..file }));
+        }
+    }
+    Ok(None)
+}
+
+/// For [`crate::parse`]: a file that only its owner can read.
+pub(crate) fn read_secret(path: &Path) -> Result<String, Unusable> {
+    let file = open(path).map_err(|error| Unusable {
+        // The path stays out of it, in case that a secret was written there instead.
+        what: format!("names a file that cannot be read ({})", error.kind()),
+        advice: "write the path of a file that holds the secret and nothing else".into(),
+    })?;
+    read(file, path, 0o077, SECRET_BYTES_MAX)
+}
+
+/// The working directory first.
+fn places_in(working_directory: &str, environment: &Environment) -> Vec<PathBuf> {
+    let config_home = environment.folder("XDG_CONFIG_HOME");
+    let config_home = config_home.or_else(|| environment.folder("HOME").map(|home| home.join(".config")));
+    let in_home = config_home.map(|folder| folder.join("countersign").join(NAME));
+    [Path::new(working_directory).join(NAME)].into_iter().chain(in_home).collect()
+}
+
+/// `None` if there is no such file. Whoever can write it decides who may answer.
+fn read_config(path: &Path) -> Result<Option<ConfigFile>, ConfigError> {
+    let file = match open(path) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => return Err(ConfigError::of_file(path, error.to_string(), "let this user read it")),
+    };
+    let owner = file.metadata().map(|metadata| metadata.uid());
+    let this_user = Uid::effective().as_raw();
+    match owner {
+        Ok(owner) if owner == 0 || owner == this_user => {}
+        Ok(owner) => {
+            let what = format!("belongs to user {owner}, who could change who may answer");
+            let advice = format!("make it your own: chown {this_user} {}", path.display());
+            return Err(ConfigError::of_file(path, what, advice));
+        }
+        Err(error) => return Err(ConfigError::of_file(path, error.to_string(), "check the file system")),
+    }
+    let text = read(file, path, 0o022, CONFIG_BYTES_MAX);
+    let text = text.map_err(|unusable| ConfigError::of_file(path, unusable.what, unusable.advice))?;
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Ok(Some(ConfigFile { path, text, in_working_directory: false }))
+}
+
+/// Does not wait, as opening a pipe would.
+fn open(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)
+}
+
+/// Looks at the open file, so that it cannot be exchanged between the look and the reading.
+fn read(file: File, path: &Path, forbidden_mode: u32, bytes_max: u64) -> Result<String, Unusable> {
+    let unusable = |what: String, advice: String| Err(Unusable { what, advice });
+    let at = path.display();
+    let metadata = match file.metadata() {
+        Ok(metadata) if metadata.is_file() => metadata,
+        Ok(_) => return unusable(format!("{at} is not a regular file"), "name a regular file".into()),
+        Err(error) => return unusable(error.to_string(), "check the file system".into()),
+    };
+    if metadata.mode() & forbidden_mode != 0 {
+        let (verb, change) = if forbidden_mode & 0o044 == 0 { ("written", "go-w") } else { ("read", "go=") };
+        return unusable(format!("{at} can be {verb} by other users"), format!("run: chmod {change} {at}"));
+    }
+    let mut bytes = Vec::new();
+    // One byte more than allowed tells a file that is too large from one that just fits.
+    if let Err(error) = file.take(bytes_max + 1).read_to_end(&mut bytes) {
+        return unusable(format!("{at} cannot be read ({error})"), "check the file".into());
+    }
+    if u64::try_from(bytes.len()).is_ok_and(|len| bytes_max < len) {
+        return unusable(format!("{at} is larger than {} KiB", bytes_max / 1024), "name the right file".into());
+    }
+    String::from_utf8(bytes).or_else(|error| {
+        let line = 1 + error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|b| **b == b'\n').count();
+        unusable(format!("{at} is not valid UTF-8 (line {line})"), "save it as UTF-8".into())
+    })
+}
+
+#[cfg(test)]
+mod tests;

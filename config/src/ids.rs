@@ -1,0 +1,63 @@
+//! What ids look like, as far as it must be known to find a mistake before the first request.
+
+use bridge_model::{PersonId, RoomName};
+
+use crate::section::Entry;
+
+/// The longest id that Matrix knows.
+const ID_BYTES_MAX: usize = 255;
+const ROOM_NAME_BYTES_MAX: usize = 64;
+
+/// A Matrix user id. `server` is for advice.
+pub(crate) fn user_id(entry: &Entry<'_>, server: &str) -> Option<PersonId> {
+    let text = entry.text()?;
+    if is_user_id(&text) {
+        return Some(PersonId::new(text));
+    }
+    let is_bare = !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._=-/+".contains(&b));
+    let local = if is_bare { text.as_str() } else { "ada" };
+    entry.refuse(format!("{text:?} is not a Matrix user id"), format!("write it as \"@{local}:{server}\""));
+    None
+}
+
+/// A list of Matrix user ids.
+pub(crate) fn user_ids<C: FromIterator<PersonId>>(entry: &Entry<'_>, server: &str) -> Option<C> {
+    let ids = entry.list()?.into_iter().filter_map(|entry| user_id(&entry, server));
+    Some(ids.collect())
+}
+
+/// The server of a user id.
+pub(crate) fn server(user: &PersonId) -> Option<&str> {
+    user.as_str().split_once(':').map(|(_, server)| server)
+}
+
+/// A Matrix room id.
+pub(crate) fn room_id(entry: &Entry<'_>) -> Option<String> {
+    let text = entry.text()?;
+    if text.len() <= ID_BYTES_MAX && text.strip_prefix('!').is_some_and(is_word) {
+        return Some(text);
+    }
+    let what = if text.starts_with('#') { "is an alias, which can be pointed elsewhere" } else { "is not a Matrix room id" };
+    let advice = "write the room's id, such as \"!abc:example.org\"; clients show it in the room's advanced settings";
+    entry.refuse(format!("{text:?} {what}"), advice);
+    None
+}
+
+/// A name that the operator gave to a room.
+pub(crate) fn room_name(text: &str, entry: &Entry<'_>) -> Option<RoomName> {
+    let plain = text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'));
+    if plain && !text.is_empty() && text.len() <= ROOM_NAME_BYTES_MAX {
+        return Some(RoomName::new(text));
+    }
+    entry.refuse("is not a room's name", "use up to 64 of a-z, 0-9, _ and -");
+    None
+}
+
+fn is_user_id(text: &str) -> bool {
+    let parts = text.strip_prefix('@').and_then(|rest| rest.split_once(':'));
+    text.len() <= ID_BYTES_MAX && parts.is_some_and(|(local, server)| is_word(local) && is_word(server))
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+}

@@ -1,0 +1,113 @@
+//! The operator's configuration: one TOML file, a section per component, with overrides from the environment.
+//!
+//! `COUNTERSIGN__MATRIX__HOMESERVER` overrides `matrix.homeserver`. A key that is not known is refused, and all problems
+//! are reported at once, each with its key. Secrets never stand in the file; it names a file or a variable that holds
+//! them. Nothing in this grammar allows anything without a person.
+//!
+//! This is the only crate that reads the environment.
+
+mod environment;
+mod example;
+mod file;
+mod ids;
+mod matrix;
+mod problem;
+mod rooms;
+mod rules;
+mod secret;
+mod section;
+mod settings;
+mod tree;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use bridge_model::RoomName;
+use policy::Policy;
+
+pub use environment::Environment;
+pub use example::EXAMPLE;
+pub use file::{Unusable, places};
+pub use matrix::{Login, Matrix};
+pub use problem::{ConfigError, Origin, Problem};
+pub use rooms::{RoomConfig, Service};
+pub use secret::{ReadSecret, Secret};
+pub use settings::{Acp, Log, LogFormat};
+
+use file::ConfigFile;
+use problem::Problems;
+use section::Section;
+
+/// A configuration in which everything was understood.
+#[derive(Debug)]
+pub struct Config {
+    /// Where it came from. Shown at start, because whoever can write there decides who may answer.
+    pub file: PathBuf,
+    /// Absolute, so that it never lies in the agent's working directory by accident.
+    pub state_dir: PathBuf,
+    pub log: Log,
+    pub acp: Acp,
+    pub policy: Policy,
+    pub matrix: Option<Matrix>,
+    pub rooms: BTreeMap<RoomName, RoomConfig>,
+    /// Variables that hold secrets or settings of ours. An agent must not inherit them.
+    pub own_variables: BTreeSet<String>,
+    /// What is allowed and probably not meant. Each reads alone.
+    pub warnings: Vec<String>,
+}
+
+/// Finds, reads and understands the configuration. `None` if there is no file at any of [`places`].
+///
+/// A file that other users could have written is refused, wherever it lies.
+pub fn load(explicit: Option<&Path>) -> Result<Option<Config>, ConfigError> {
+    let environment = Environment::of_this_process()?;
+    let Some(ConfigFile { path, text, in_working_directory }) = file::find(explicit, file::HERE, &environment)? else {
+        return environment.overrides_nothing().map_or(Ok(None), Err);
+    };
+    let mut config = parse(&path, &text, &environment, &file::read_secret)?;
+    if in_working_directory {
+        config.warnings.push(format!(
+            "{} lies in the working directory, where an agent or a cloned repository can put one too; keep the \
+             configuration elsewhere, or name this one with --config",
+            path.display()
+        ));
+    }
+    Ok(Some(config))
+}
+
+/// Understands `text`. `file` names it in problems, and relative paths of secrets start at its folder.
+///
+/// Pure but for `read_secret`.
+pub fn parse(file: &Path, text: &str, environment: &Environment, read_secret: &ReadSecret) -> Result<Config, ConfigError> {
+    let problems = Problems::new(file);
+    let mut root = Section::root(tree::merge(text, environment, &problems)?, &problems);
+    let secrets = secret::Secrets::new(file, environment, read_secret);
+
+    let state_dir = settings::state_dir(&mut root, environment);
+    let log = settings::log(&mut root);
+    let acp = root.section("acp");
+    let policy = rules::policy(&mut root);
+    let matrix_section = root.section("matrix");
+    let has_matrix = matrix_section.is_some();
+    let matrix = matrix_section.and_then(|section| matrix::matrix(section, &secrets));
+    let around = rooms::Around { problems: &problems, has_matrix, matrix: matrix.as_ref() };
+    let rooms = rooms::rooms(root.section("rooms"), &around);
+    let acp = settings::acp(acp, &rooms, &problems);
+    drop(root);
+
+    let warnings = problems.finish()?;
+    Ok(Config {
+        file: file.to_owned(),
+        state_dir: state_dir.unwrap_or_default(),
+        log,
+        acp,
+        policy,
+        matrix,
+        rooms: rooms.into_iter().filter_map(|(name, room)| Some((name, room?))).collect(),
+        own_variables: environment.overrides().map(|(name, _)| name.to_owned()).chain(secrets.into_variables()).collect(),
+        warnings,
+    })
+}
+
+#[cfg(test)]
+mod tests;
