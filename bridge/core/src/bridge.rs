@@ -33,6 +33,7 @@ pub struct Rules {
 #[derive(Clone, Debug)]
 pub struct RoomRules {
     pub approvers: Approvers,
+    /// What the room can surely show, until [`Input::RoomOpen`] tells more.
     pub card: CardLimits,
 }
 
@@ -101,6 +102,7 @@ impl<T: Tokens> Bridge<T> {
             Input::Posted(id, Err(error)) => self.not_posted(now, id, error),
             Input::Clicked(click) => self.clicked(now, &click),
             Input::CardRemoved(card) => self.card_removed(now, &card),
+            Input::RoomOpen(room, limits) => self.room_open(&room, limits),
             Input::RoomLost(room, why) => self.room_lost(now, room, &why),
             Input::RecordFailed(id) => self.record_failed(now, id),
             Input::Stop => self.stop(now),
@@ -392,6 +394,13 @@ impl<T: Tokens> Bridge<T> {
 
     fn card_removed(&mut self, now: Timestamp, card: &CardRef) -> Vec<Effect> {
         self.held.by_card(card).map_or_else(Vec::new, |id| self.withdraw(now, id, Withdrawn::CardRemoved))
+    }
+
+    fn room_open(&mut self, room: &RoomName, limits: CardLimits) -> Vec<Effect> {
+        if let Some(rules) = self.rules.rooms.get_mut(room) {
+            rules.card = limits;
+        }
+        Vec::new()
     }
 
     fn room_lost(&mut self, now: Timestamp, room: RoomName, why: &str) -> Vec<Effect> {

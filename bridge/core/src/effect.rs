@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bridge_model::{
-    Card, CardRef, Click, ClickRef, ClickReply, ClosedCard, Ending, Outcome, PermissionRequest, ReplyTo, RequestId, RoomName,
-    Shown, SourceName, Timestamp, Withdrawn,
+    Card, CardLimits, CardRef, Click, ClickRef, ClickReply, ClosedCard, Ending, Outcome, PermissionRequest, ReplyTo, RequestId,
+    RoomName, Shown, SourceName, Timestamp, Withdrawn,
 };
 
 use crate::{RoomError, SourceError};
@@ -30,6 +30,8 @@ pub enum Input {
     CardRemoved(CardRef),
     /// The latest [`Effect::Close`] of this request has been carried out.
     CardClosed(RequestId),
+    /// The room is connected, and this is what it can show.
+    RoomOpen(RoomName, CardLimits),
     RoomLost(RoomName, String),
     /// An [`Effect::Record`] about this request could not be made durable, and what depended on it was not done. Never
     /// told of a record that nothing depends on, or a choice that was told already would be followed by a refusal.

@@ -1,0 +1,204 @@
+//! `countersign acp`: one client, one agent, and the bridge between them in one process.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use acp_source::{AcpSource, Agent, ExitHow, Options};
+use bridge_config::{Config, ConfigError};
+use bridge_core::{Input, Source};
+use bridge_model::{SourceName, Withdrawn};
+use policy::Who;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tracing::{error, info, warn};
+
+use crate::cli::{AcpArgs, EXIT_CONFIG, EXIT_NOT_STARTED};
+use crate::hub::{Hub, forward, inbox};
+use crate::ledger::Ledger;
+use crate::{log, setup};
+
+/// How long the agent may take to end once its client is gone or the bridge was told to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How long refusals and closings may take at the end.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+pub(crate) async fn run(args: AcpArgs) -> ExitCode {
+    let config = match bridge_config::load(args.config.config.as_deref()) {
+        Ok(config) => config,
+        Err(problems) => return wrong(&problems),
+    };
+    log::start(&config.as_ref().map_or_else(log::default, |config| config.log.clone()));
+    announce(config.as_ref());
+    // Before the agent starts, so that a second bridge on the same rooms is noticed while nothing depends on it.
+    let ledger = match config.as_ref().filter(|config| !config.rooms.is_empty()).map(|config| Ledger::open(&config.state_dir)) {
+        None => None,
+        Some(Ok(ledger)) => Some(ledger),
+        Some(Err(problem)) => {
+            error!("{problem}");
+            return EXIT_CONFIG.into();
+        }
+    };
+    let none = BTreeSet::new();
+    let own_variables = config.as_ref().map_or(&none, |config| &config.own_variables);
+    let started = args.agent.split_first().map(|(program, arguments)| Agent::start(program, arguments, own_variables));
+    let agent = match started {
+        Some(Ok(agent)) => agent,
+        Some(Err(problem)) => {
+            error!("the agent {} cannot be started: {problem}", args.agent[0].display());
+            return EXIT_NOT_STARTED.into();
+        }
+        None => return EXIT_CONFIG.into(),
+    };
+    match between(args.also_ask_client, config.as_ref(), ledger, agent).await {
+        Ok(how) => hand_on(how),
+        Err(problem) => {
+            error!("the bridge cannot run: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Serves until the agent's output ends, its client is gone, or a signal comes; then ends the agent.
+async fn between(
+    also_ask_client: bool,
+    config: Option<&Config>,
+    ledger: Option<Ledger>,
+    mut agent: Agent,
+) -> io::Result<ExitHow> {
+    let name = SourceName::new("acp");
+    let also_ask_client = also_ask_client || config.is_some_and(|config| config.acp.also_ask_client);
+    let source = AcpSource::on_stdio(Options { name: name.clone(), also_ask_client }, &mut agent)?;
+    let client_gone = source.client_gone();
+    let mut signals = Signals::listen()?;
+    let (asks, replies) = source.connect().await.map_err(io::Error::other)?;
+
+    let inbox = inbox();
+    let rooms = config.map(|config| setup::rooms(config, &inbox.0)).unwrap_or_default();
+    let sources = BTreeMap::from([(name.clone(), Arc::new(replies))]);
+    let asked = tokio::spawn(forward(asks, inbox.0.clone()));
+    let mut hub = Hub::new(setup::rules(config, &name), ledger, rooms, sources, inbox);
+    hub.close_what_was_left();
+
+    let ended = hub
+        .serve(async {
+            tokio::select! {
+                _ = asked => Ended::AgentClosed,
+                () = client_left(client_gone) => Ended::ClientGone,
+                () = agent_left(&agent) => Ended::AgentClosed,
+                signal = signals.next() => Ended::Signal(signal),
+            }
+        })
+        .await;
+    let how = match ended {
+        Ended::AgentClosed => {
+            hub.stop(Input::SourceGone(name, Withdrawn::AgentGone), LAST_WORDS).await;
+            agent.exited(GRACE).await
+        }
+        Ended::ClientGone => {
+            hub.stop(Input::SourceGone(name, Withdrawn::ClientGone), LAST_WORDS).await;
+            None
+        }
+        Ended::Signal(signal) => {
+            info!("ending: what is held is refused, then the agent ends");
+            hub.stop(Input::Stop, LAST_WORDS).await;
+            agent.signal(signal);
+            agent.exited(GRACE).await
+        }
+    };
+    let ended = agent.end(if how.is_some() { Duration::ZERO } else { GRACE }).await;
+    Ok(how.unwrap_or(ended))
+}
+
+enum Ended {
+    AgentClosed,
+    ClientGone,
+    Signal(i32),
+}
+
+/// The client is gone, and the agent, whose input was closed, has had its time to end by itself.
+async fn client_left(mut client_gone: watch::Receiver<bool>) {
+    if client_gone.wait_for(|gone| *gone).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+    grace().await;
+}
+
+/// The agent has ended, and its last words have had their time to arrive, though something it left behind keeps its
+/// output open.
+async fn agent_left(agent: &Agent) {
+    while agent.exited(Duration::from_hours(1)).await.is_none() {}
+    grace().await;
+}
+
+#[expect(clippy::disallowed_methods, reason = "there is no event for nothing happening")]
+async fn grace() {
+    tokio::time::sleep(GRACE).await;
+}
+
+/// The signals that ask a program to end.
+struct Signals([tokio::signal::unix::Signal; 3]);
+
+impl Signals {
+    const KINDS: [SignalKind; 3] = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+
+    fn listen() -> io::Result<Self> {
+        let [terminate, interrupt, hangup] = Self::KINDS;
+        Ok(Self([signal(terminate)?, signal(interrupt)?, signal(hangup)?]))
+    }
+
+    async fn next(&mut self) -> i32 {
+        let [terminate, interrupt, hangup] = &mut self.0;
+        let kind = tokio::select! {
+            _ = terminate.recv() => SignalKind::terminate(),
+            _ = interrupt.recv() => SignalKind::interrupt(),
+            _ = hangup.recv() => SignalKind::hangup(),
+        };
+        kind.as_raw_value()
+    }
+}
+
+/// Says what the operator has to know before the first request.
+fn announce(config: Option<&Config>) {
+    let Some(config) = config else {
+        let places = bridge_config::places().unwrap_or_default();
+        let places: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
+        warn!("there is no configuration, so every permission request is refused; looked for {}", places.join(", "));
+        return;
+    };
+    info!("the configuration is {}", config.file.display());
+    for warning in &config.warnings {
+        warn!("{warning}");
+    }
+    match &config.acp.room {
+        None => warn!("no room is configured, so every permission request is refused"),
+        Some(room) => {
+            let who = config.rooms.get(room).map(|room| &room.approvers.who);
+            if who.is_some_and(|who| matches!(who, Who::Listed(listed) if listed.is_empty())) {
+                warn!("rooms.{room}.approvers is empty, so nobody can answer, and every permission request will expire");
+            }
+            info!("permission requests go to {room}; one that nobody answers within {:?} is refused", config.policy.lifetime);
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "there is no configuration to say how to log")]
+fn wrong(problems: &ConfigError) -> ExitCode {
+    eprintln!("{problems}");
+    EXIT_CONFIG.into()
+}
+
+/// Ends as the agent ended.
+fn hand_on(how: ExitHow) -> ExitCode {
+    match how {
+        ExitHow::Code(code) => std::process::exit(code),
+        ExitHow::Signal(number) => {
+            // Ends this process; if it does not, the status says the same the way a shell does.
+            let _ = signal_hook::low_level::emulate_default_handler(number);
+            std::process::exit(128 + number)
+        }
+    }
+}

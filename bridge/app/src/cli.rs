@@ -1,0 +1,61 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Exit status when the command line or the configuration is wrong (sysexits: EX_CONFIG).
+pub(crate) const EXIT_CONFIG: u8 = 78;
+
+/// Exit status when the agent cannot be started, as a shell has it.
+pub(crate) const EXIT_NOT_STARTED: u8 = 127;
+
+/// Holds an agent's permission requests until a person in a chat room answers.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Acp(AcpArgs),
+    Check(CheckArgs),
+}
+
+/// Stands between an ACP client and its agent.
+///
+/// Put it where your client starts the agent: `countersign acp -- claude-agent-acp`. The client talks to it as to the
+/// agent itself; only permission requests are held back, shown in the room, and answered by a click there. Nobody
+/// answers in time, or anything breaks: the agent is refused.
+///
+/// It ends as the agent ends, with the same exit status.
+#[derive(Debug, Args)]
+pub(crate) struct AcpArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Also show permission requests to the client; the first answer counts.
+    #[arg(long)]
+    pub(crate) also_ask_client: bool,
+    /// The agent and its arguments.
+    #[arg(required = true, last = true, value_name = "AGENT")]
+    pub(crate) agent: Vec<OsString>,
+}
+
+/// Checks the configuration, logs in, and says for each room what works and what is missing.
+///
+/// Exit status: 0 if requests can be shown and somebody could answer them, 1 if not, 78 if the configuration is wrong.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    /// The configuration file. Otherwise: COUNTERSIGN_CONFIG, ./countersign.toml, ~/.config/countersign/countersign.toml
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}

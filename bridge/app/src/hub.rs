@@ -1,0 +1,234 @@
+//! The one loop: every input passes through one inbox, and every effect is handed to whoever carries it out.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bridge_core::{Asks, Bridge, Effect, Entry, Input, Replies, Rules, SourceEvent};
+use bridge_model::{Ending, Outcome, ReplyTo, RequestId, RoomName, SourceName, Withdrawn};
+use tokio::sync::mpsc;
+use tracing::{error, info, warn};
+
+use crate::clock::Clock;
+use crate::ledger::Ledger;
+use crate::rooms::RoomHandle;
+use crate::tokens::{RandomTokens, random_run};
+
+/// Inputs that may wait; whoever brings one more waits.
+const INBOX_MAX: usize = 1_024;
+
+/// The clock is looked at this often while something waits, since a timer does not count suspended time.
+const LOOK_AT_CLOCK: Duration = Duration::from_secs(1);
+
+/// Where inputs go.
+pub(crate) type Inbox = mpsc::Sender<Input>;
+
+/// The state machine with its clock, its ledger and its two edges.
+pub(crate) struct Hub<R> {
+    bridge: Bridge<RandomTokens>,
+    clock: Clock,
+    /// `None`: there is no room, so nothing is ever held.
+    ledger: Option<Ledger>,
+    rooms: BTreeMap<RoomName, RoomHandle>,
+    sources: BTreeMap<SourceName, Arc<R>>,
+    inbox: mpsc::Receiver<Input>,
+    sender: Inbox,
+    /// Replies that are on their way.
+    replying: usize,
+}
+
+/// The inbox of a hub that is yet to be made, so that its edges can be made first.
+pub(crate) fn inbox() -> (Inbox, mpsc::Receiver<Input>) {
+    mpsc::channel(INBOX_MAX)
+}
+
+impl<R: Replies> Hub<R> {
+    pub(crate) fn new(
+        rules: Rules,
+        ledger: Option<Ledger>,
+        rooms: BTreeMap<RoomName, RoomHandle>,
+        sources: BTreeMap<SourceName, Arc<R>>,
+        (sender, inbox): (Inbox, mpsc::Receiver<Input>),
+    ) -> Self {
+        let bridge = Bridge::new(rules, random_run(), RandomTokens);
+        Self { bridge, clock: Clock::default(), ledger, rooms, sources, inbox, sender, replying: 0 }
+    }
+
+    /// Closes the cards that an earlier run left behind.
+    pub(crate) fn close_what_was_left(&mut self) {
+        let Some(ledger) = &self.ledger else { return };
+        let left = ledger.left_open().unwrap_or_else(|problem| {
+            error!(%problem, "the ledger cannot be read, so cards of an earlier run stay open");
+            Vec::new()
+        });
+        for (card, closed) in left {
+            info!(request.id = %closed.request, "an earlier run left a card open; it is closed");
+            self.record(&Entry::Settled { request: closed.request, ending: closed.ending.clone() });
+            self.run(vec![Effect::Close { card, closed }]);
+        }
+    }
+
+    /// Serves until `until` ends.
+    pub(crate) async fn serve<T>(&mut self, until: impl Future<Output = T>) -> T {
+        tokio::pin!(until);
+        loop {
+            let due = self.bridge.next_deadline().map(|at| at.since(self.clock.now()).min(LOOK_AT_CLOCK));
+            tokio::select! {
+                Some(input) = self.inbox.recv() => self.take_in(input),
+                () = passed(due) => self.take_in(Input::Tick),
+                ended = &mut until => return ended,
+            }
+        }
+    }
+
+    /// Refuses all that is held and sees it delivered, for `within` at most.
+    pub(crate) async fn stop(&mut self, input: Input, within: Duration) {
+        self.take_in(input);
+        let delivered = async {
+            while 0 < self.replying {
+                match self.inbox.recv().await {
+                    Some(input) => self.take_in(input),
+                    None => return,
+                }
+            }
+        };
+        if tokio::time::timeout(within, delivered).await.is_err() {
+            warn!("some refusals could not be delivered in time");
+        }
+        for room in self.rooms.values() {
+            room.closed(within).await;
+        }
+    }
+
+    fn take_in(&mut self, input: Input) {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            match &input {
+                Input::Replied(..) => self.replying = self.replying.saturating_sub(1),
+                Input::Posted(id, Ok(_)) => info!(request.id = %id, "the card of request {id} is in its room"),
+                Input::Posted(id, Err(problem)) => warn!(request.id = %id, %problem, "the card of request {id} was not posted"),
+                Input::RoomLost(room, why) => error!(room = %room, "the room {room} is lost: {why}"),
+                Input::CardClosed(id) => self.card_closed(*id),
+                Input::Requested(_)
+                | Input::Malformed { .. }
+                | Input::Changed(_)
+                | Input::Withdrawn(..)
+                | Input::SourceGone(..)
+                | Input::Clicked(_)
+                | Input::CardRemoved(_)
+                | Input::RoomOpen(..)
+                | Input::RecordFailed(_)
+                | Input::Stop
+                | Input::Tick => {}
+            }
+            let effects = self.bridge.handle(self.clock.now(), input);
+            inputs.extend(self.run(effects));
+        }
+    }
+
+    /// Carries effects out in their order; returns what has to be taken in at once.
+    fn run(&mut self, effects: Vec<Effect>) -> Vec<Input> {
+        let mut inputs = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Record { entry, then } => {
+                    if self.record(&entry) {
+                        inputs.extend(self.run(then));
+                    } else if !then.is_empty() {
+                        inputs.push(Input::RecordFailed(entry.request()));
+                    }
+                }
+                Effect::Reply { request, to, outcome } => self.reply(request, to, outcome),
+                Effect::Post { card, within } => {
+                    if let Some(room) = self.rooms.get(&card.room) {
+                        room.post(card, within);
+                    }
+                }
+                Effect::Close { card, closed } => {
+                    if let Some(room) = self.rooms.get(&closed.room) {
+                        room.close(card, closed);
+                    }
+                }
+                Effect::Answer { click, reply } => {
+                    if let Some(room) = self.rooms.get(&click.room) {
+                        room.answer(click, reply);
+                    }
+                }
+            }
+        }
+        inputs
+    }
+
+    fn record(&mut self, entry: &Entry) -> bool {
+        log(entry);
+        let Some(ledger) = &mut self.ledger else { return true };
+        let written = ledger.write(entry);
+        if let Err(problem) = &written {
+            error!(%problem, request.id = %entry.request(), "the ledger cannot be written; the agent is refused");
+        }
+        written.is_ok()
+    }
+
+    fn card_closed(&mut self, id: RequestId) {
+        if let Some(ledger) = &mut self.ledger
+            && let Err(problem) = ledger.card_closed(id)
+        {
+            warn!(%problem, request.id = %id, "that a card is closed could not be written; the next start closes it again");
+        }
+    }
+
+    fn reply(&mut self, id: RequestId, to: ReplyTo, outcome: Outcome) {
+        let Some(source) = self.sources.get(&to.source).map(Arc::clone) else { return };
+        self.replying += 1;
+        let sender = self.sender.clone();
+        tokio::spawn(async move {
+            let result = source.reply(&to, &outcome).await;
+            // The hub outlives its replies, or nobody cares any more.
+            let _ = sender.send(Input::Replied(id, result)).await;
+        });
+    }
+}
+
+/// Brings what a source reports into the inbox, until it ends.
+pub(crate) async fn forward(mut asks: impl Asks, inbox: Inbox) {
+    while let Some(event) = asks.next().await {
+        let input = match event {
+            SourceEvent::Requested(request) => Input::Requested(request),
+            SourceEvent::Malformed { from, headline, problem } => Input::Malformed { from, headline, problem },
+            SourceEvent::Changed(from) => Input::Changed(from),
+            SourceEvent::Withdrawn(from, why) => Input::Withdrawn(from, why),
+        };
+        if inbox.send(input).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// What happened, once, without what the tool would have done.
+fn log(entry: &Entry) {
+    match entry {
+        Entry::Held { request: id, room, .. } => {
+            info!(request.id = %id, room = %room, "request {id} is held and shown in {room}")
+        }
+        Entry::Posted { .. } => {}
+        Entry::Settled { request: id, ending } => match ending {
+            Ending::Answered { person, delivery, .. } => {
+                info!(request.id = %id, person = %person, outcome = "answered", ?delivery, "{person} answered request {id}");
+            }
+            Ending::Expired => {
+                info!(request.id = %id, outcome = "expired", "nobody answered request {id} in time; it is refused")
+            }
+            Ending::Withdrawn(Withdrawn::BridgeRestarted) => {}
+            Ending::Withdrawn(why) => info!(request.id = %id, outcome = "withdrawn", "request {id} was withdrawn: {why:?}"),
+            Ending::Refused(why) => warn!(request.id = %id, outcome = "refused", "request {id} is refused: {why:?}"),
+        },
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the timer of the one loop")]
+async fn passed(due: Option<Duration>) {
+    match due {
+        Some(due) => tokio::time::sleep(due).await,
+        None => std::future::pending().await,
+    }
+}

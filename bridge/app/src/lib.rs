@@ -1,0 +1,28 @@
+//! Countersign: holds an agent's permission requests until a person in a chat room answers.
+
+mod acp;
+mod check;
+mod cli;
+mod clock;
+mod hub;
+mod ledger;
+mod log;
+mod rooms;
+mod setup;
+mod tokens;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+
+/// Runs what the command line says.
+pub async fn run() -> ExitCode {
+    // Two providers are linked in; without a choice the first TLS connection would panic. A second call changes nothing.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    match Cli::parse().command {
+        Command::Acp(acp) => acp::run(acp).await,
+        Command::Check(check) => check::run(&check).await,
+    }
+}

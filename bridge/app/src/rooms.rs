@@ -1,0 +1,254 @@
+//! Carries out what the bridge wants shown: posts, closings and private replies, none of which keeps another waiting.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bridge_core::{Board, Clicks, Input, Room, RoomError, RoomEvent};
+use bridge_model::{Card, CardRef, ClickRef, ClickReply, ClosedCard, RequestId, RoomName};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
+use tracing::{debug, info, warn};
+
+use crate::hub::Inbox;
+
+/// Closings carried out at once. The others wait; a newer one for the same card takes the older one's place.
+const CLOSING_AT_ONCE: usize = 8;
+
+/// Private replies on their way; one more is not sent.
+const ANSWERS_MAX: usize = 16;
+
+/// Messages about requests that never had a card, per minute. An agent must not flood a room with refusals.
+const NOTICES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(20).unwrap();
+
+/// How long a closing is tried. After that the next start closes the card.
+const CLOSE_FOR: Duration = Duration::from_mins(15);
+
+/// Between two tries, at first and at most.
+const PAUSE_MIN: Duration = Duration::from_millis(500);
+const PAUSE_MAX: Duration = Duration::from_secs(15);
+
+/// The way to a room of whatever kind.
+#[derive(Clone)]
+pub(crate) struct RoomHandle {
+    commands: Arc<dyn Commands>,
+}
+
+/// The channel between the bridge and an adapter: erases the adapter's type.
+trait Commands: Send + Sync {
+    fn post(self: Arc<Self>, card: Card, within: Duration);
+    fn close(self: Arc<Self>, card: Option<CardRef>, closed: ClosedCard);
+    fn answer(self: Arc<Self>, click: ClickRef, reply: ClickReply);
+    fn unclosed(&self) -> watch::Receiver<usize>;
+}
+
+impl RoomHandle {
+    pub(crate) fn post(&self, card: Card, within: Duration) {
+        Arc::clone(&self.commands).post(card, within);
+    }
+
+    pub(crate) fn close(&self, card: Option<CardRef>, closed: ClosedCard) {
+        Arc::clone(&self.commands).close(card, closed);
+    }
+
+    pub(crate) fn answer(&self, click: ClickRef, reply: ClickReply) {
+        Arc::clone(&self.commands).answer(click, reply);
+    }
+
+    /// Waits until all closings are carried out, for `within` at most.
+    pub(crate) async fn closed(&self, within: Duration) {
+        let mut unclosed = self.commands.unclosed();
+        if tokio::time::timeout(within, unclosed.wait_for(|count| *count == 0)).await.is_err() {
+            warn!("some cards could not be closed in time; the next start closes them");
+        }
+    }
+}
+
+/// How far the connection is.
+enum Connection<B> {
+    Connecting,
+    Open(Arc<B>),
+    Failed(RoomError),
+}
+
+struct Service<B> {
+    connection: watch::Receiver<Connection<B>>,
+    inbox: Inbox,
+    closing: Mutex<BTreeMap<RequestId, Option<(Option<CardRef>, ClosedCard)>>>,
+    unclosed: watch::Sender<usize>,
+    closing_at_once: Semaphore,
+    answers: Arc<Semaphore>,
+    notices: DefaultDirectRateLimiter,
+}
+
+/// Connects an account in the background, for as long as it takes, and forwards what its rooms report.
+///
+/// `make` makes the room anew for each try. An error that is final loses all of `names`.
+pub(crate) fn serve<R: Room + 'static>(make: impl Fn() -> R + Send + 'static, names: Vec<RoomName>, inbox: Inbox) -> RoomHandle {
+    let (told, connection) = watch::channel(Connection::Connecting);
+    let service = Service {
+        connection,
+        inbox: inbox.clone(),
+        closing: Mutex::default(),
+        unclosed: watch::Sender::new(0),
+        closing_at_once: Semaphore::new(CLOSING_AT_ONCE),
+        answers: Arc::new(Semaphore::new(ANSWERS_MAX)),
+        notices: RateLimiter::direct(Quota::per_minute(NOTICES_PER_MINUTE)),
+    };
+    tokio::spawn(async move {
+        let mut wait = PAUSE_MIN;
+        let (board, mut clicks) = loop {
+            match make().connect().await {
+                Ok(connected) => break connected,
+                Err(RoomError::Unavailable(why)) => {
+                    warn!("the room's service cannot be reached and is tried again: {why}");
+                    pause(&mut wait).await;
+                }
+                Err(error) => {
+                    for name in names {
+                        let _ = inbox.send(Input::RoomLost(name, error.to_string())).await;
+                    }
+                    told.send_replace(Connection::Failed(error));
+                    return;
+                }
+            }
+        };
+        info!("connected; permission requests can be shown");
+        for name in &names {
+            let _ = inbox.send(Input::RoomOpen(name.clone(), board.limits())).await;
+        }
+        told.send_replace(Connection::Open(Arc::new(board)));
+        while let Some(event) = clicks.next().await {
+            let input = match event {
+                RoomEvent::Clicked(click) => Input::Clicked(click),
+                RoomEvent::CardRemoved(card) => Input::CardRemoved(card),
+                RoomEvent::RoomLost(room, why) => Input::RoomLost(room, why),
+            };
+            if inbox.send(input).await.is_err() {
+                return;
+            }
+        }
+        for name in names {
+            let _ = inbox.send(Input::RoomLost(name, "its service sends nothing any more".to_owned())).await;
+        }
+    });
+    RoomHandle { commands: Arc::new(service) }
+}
+
+impl<B: Board> Service<B> {
+    /// The board, once there is one.
+    async fn board(&self) -> Result<Arc<B>, RoomError> {
+        let mut connection = self.connection.clone();
+        let settled = connection.wait_for(|connection| !matches!(connection, Connection::Connecting)).await;
+        match settled.as_deref() {
+            Ok(Connection::Open(board)) => Ok(Arc::clone(board)),
+            Ok(Connection::Failed(error)) => Err(error.clone()),
+            Ok(Connection::Connecting) | Err(_) => Err(RoomError::Unavailable("the bridge is ending".to_owned())),
+        }
+    }
+
+    async fn post_within(&self, card: &Card, within: Duration) -> Result<CardRef, RoomError> {
+        let until = Instant::now() + within;
+        let unreachable = |_| RoomError::Unavailable("no connection within the request's lifetime".to_owned());
+        let board = tokio::time::timeout_at(until, self.board()).await.map_err(unreachable)??;
+        board.post(card, until.saturating_duration_since(Instant::now())).await
+    }
+
+    /// Until done, or until it is clear that it cannot be done.
+    async fn close_now(&self, request: RequestId) {
+        let until = Instant::now() + CLOSE_FOR;
+        let mut wait = PAUSE_MIN;
+        while let Some((card, closed)) = self.next_closing(request) {
+            let Ok(_permit) = self.closing_at_once.acquire().await else { return };
+            let tried = tokio::time::timeout_at(until, async { self.board().await?.close(card.as_ref(), &closed).await }).await;
+            match tried {
+                Ok(Ok(())) => {
+                    let _ = self.inbox.send(Input::CardClosed(request)).await;
+                }
+                Ok(Err(RoomError::Unavailable(why))) => {
+                    debug!(request.id = %request, "the card of request {request} cannot be closed yet: {why}");
+                    self.try_again(request, card, closed);
+                    pause(&mut wait).await;
+                }
+                Ok(Err(RoomError::Refused(why) | RoomError::NotShowable(why))) => {
+                    warn!(request.id = %request, "the card of request {request} cannot be closed: {why}");
+                    // Whatever keeps it from being closed now will not be different at the next start.
+                    let _ = self.inbox.send(Input::CardClosed(request)).await;
+                }
+                Err(_) => {
+                    warn!(request.id = %request, "the card of request {request} could not be closed; the next start closes it");
+                    self.closing.lock().unwrap_or_else(PoisonError::into_inner).insert(request, None);
+                }
+            }
+        }
+    }
+
+    /// What the card has to say now; `None` ends the closing.
+    fn next_closing(&self, request: RequestId) -> Option<(Option<CardRef>, ClosedCard)> {
+        let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = closing.get_mut(&request).and_then(Option::take);
+        if next.is_none() {
+            closing.remove(&request);
+            self.unclosed.send_replace(closing.len());
+        }
+        next
+    }
+
+    /// Unless a newer closing has come.
+    fn try_again(&self, request: RequestId, card: Option<CardRef>, closed: ClosedCard) {
+        let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
+        closing.entry(request).and_modify(|next| drop(next.get_or_insert((card, closed))));
+    }
+}
+
+impl<B: Board> Commands for Service<B> {
+    fn post(self: Arc<Self>, card: Card, within: Duration) {
+        tokio::spawn(async move {
+            let posted = self.post_within(&card, within).await;
+            let _ = self.inbox.send(Input::Posted(card.request, posted)).await;
+        });
+    }
+
+    fn close(self: Arc<Self>, card: Option<CardRef>, closed: ClosedCard) {
+        let request = closed.request;
+        if card.is_none() && self.notices.check().is_err() {
+            debug!(request.id = %request, "too many refusals in a minute; this one is not told to the room");
+            return;
+        }
+        let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = closing.insert(request, Some((card, closed))).is_none();
+        let count = closing.len();
+        drop(closing);
+        self.unclosed.send_replace(count);
+        if is_new {
+            tokio::spawn(async move { self.close_now(request).await });
+        }
+    }
+
+    fn answer(self: Arc<Self>, click: ClickRef, reply: ClickReply) {
+        let Ok(permit) = Arc::clone(&self.answers).try_acquire_owned() else {
+            debug!("too many private replies at once; one is not sent");
+            return;
+        };
+        tokio::spawn(async move {
+            let answered = async { self.board().await?.answer(&click, &reply).await }.await;
+            if let Err(problem) = answered {
+                debug!(%problem, "a private reply could not be sent");
+            }
+            drop(permit);
+        });
+    }
+
+    fn unclosed(&self) -> watch::Receiver<usize> {
+        self.unclosed.subscribe()
+    }
+}
+
+/// Waits, and longer the next time.
+#[expect(clippy::disallowed_methods, reason = "this is the one helper that backs off")]
+async fn pause(wait: &mut Duration) {
+    tokio::time::sleep(*wait).await;
+    *wait = (*wait * 2).min(PAUSE_MAX);
+}
