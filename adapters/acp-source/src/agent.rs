@@ -36,7 +36,11 @@ impl Agent {
     ///
     /// It gets a process group of its own, so that whatever it starts can be ended with it, and an environment without
     /// the variables `withheld`, which may hold what only the bridge may know.
-    pub fn start<'a>(program: &OsStr, arguments: &[OsString], withheld: impl IntoIterator<Item = &'a String>) -> io::Result<Self> {
+    pub fn start<'a>(
+        program: &OsStr,
+        arguments: &[OsString],
+        withheld: impl IntoIterator<Item = &'a String>,
+    ) -> io::Result<Self> {
         let mut command = Command::new(program);
         for variable in withheld {
             command.env_remove(variable);

@@ -66,7 +66,7 @@ mod tests {
             (1_000, 10, 1_010), // the wall clock stood still
             (1_000, 0, 1_000),  // nothing passed
         ] {
-            let last = Reading { now: Duration::from_millis(1_000), counted: Duration::ZERO };
+            let last = Reading { now: Duration::from_secs(1), counted: Duration::ZERO };
             let next = next(last, Duration::from_millis(wall), Duration::from_millis(counted));
             assert_eq!(next.now.as_millis(), expected, "wall {wall}, counted {counted}");
         }

@@ -208,7 +208,7 @@ pub(crate) async fn forward(mut asks: impl Asks, inbox: Inbox) {
 fn log(entry: &Entry) {
     match entry {
         Entry::Held { request: id, room, .. } => {
-            info!(request.id = %id, room = %room, "request {id} is held and shown in {room}")
+            info!(request.id = %id, room = %room, "request {id} is held and shown in {room}");
         }
         Entry::Posted { .. } => {}
         Entry::Settled { request: id, ending } => match ending {
@@ -216,7 +216,7 @@ fn log(entry: &Entry) {
                 info!(request.id = %id, person = %person, outcome = "answered", ?delivery, "{person} answered request {id}");
             }
             Ending::Expired => {
-                info!(request.id = %id, outcome = "expired", "nobody answered request {id} in time; it is refused")
+                info!(request.id = %id, outcome = "expired", "nobody answered request {id} in time; it is refused");
             }
             Ending::Withdrawn(Withdrawn::BridgeRestarted) => {}
             Ending::Withdrawn(why) => info!(request.id = %id, outcome = "withdrawn", "request {id} was withdrawn: {why:?}"),

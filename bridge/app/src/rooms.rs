@@ -73,10 +73,14 @@ enum Connection<B> {
     Failed(RoomError),
 }
 
+/// The card, if there is one, and what it has to say.
+type Closing = (Option<CardRef>, ClosedCard);
+
 struct Service<B> {
     connection: watch::Receiver<Connection<B>>,
     inbox: Inbox,
-    closing: Mutex<BTreeMap<RequestId, Option<(Option<CardRef>, ClosedCard)>>>,
+    /// What each card has to say next; `None` while that is being carried out.
+    closing: Mutex<BTreeMap<RequestId, Option<Closing>>>,
     unclosed: watch::Sender<usize>,
     closing_at_once: Semaphore,
     answers: Arc<Semaphore>,
@@ -186,7 +190,7 @@ impl<B: Board> Service<B> {
     }
 
     /// What the card has to say now; `None` ends the closing.
-    fn next_closing(&self, request: RequestId) -> Option<(Option<CardRef>, ClosedCard)> {
+    fn next_closing(&self, request: RequestId) -> Option<Closing> {
         let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
         let next = closing.get_mut(&request).and_then(Option::take);
         if next.is_none() {
@@ -199,7 +203,9 @@ impl<B: Board> Service<B> {
     /// Unless a newer closing has come.
     fn try_again(&self, request: RequestId, card: Option<CardRef>, closed: ClosedCard) {
         let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
-        closing.entry(request).and_modify(|next| drop(next.get_or_insert((card, closed))));
+        if let Some(next) = closing.get_mut(&request) {
+            next.get_or_insert((card, closed));
+        }
     }
 }
 

@@ -1,0 +1,194 @@
+//! Posting cards and closing them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bridge_core::{Board, RoomError};
+use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, RequestId};
+use matrix_sdk::Room;
+use matrix_sdk::ruma::{EventId, OwnedEventId};
+use tokio::time::{Instant, timeout, timeout_at};
+use tracing::{debug, warn};
+
+use crate::account::{Account, REQUEST_TIMEOUT};
+use crate::id;
+use crate::render::{self, MESSAGE, POLL_END, POLL_START, REACTION, txn};
+use crate::replies::Replies;
+use crate::send::{redact, send};
+
+/// How long closing a card may take. Whoever closes tries again later.
+const CLOSE_WITHIN: Duration = Duration::from_mins(1);
+
+/// A poll has up to 20 answers.
+const BUTTONS_MAX: usize = 20;
+const LABEL_MAX: usize = 100;
+/// Every text stands in an event twice, as HTML and plain, and grows by escaping.
+const TEXT_BYTES_MAX: usize = 20_000;
+const ENCRYPTED_TEXT_BYTES_MAX: usize = 14_000;
+
+/// What every Matrix room can show; an unencrypted one shows more, which its board says once it is connected.
+pub const LIMITS: CardLimits =
+    CardLimits { buttons_max: BUTTONS_MAX, label_max: LABEL_MAX, text_bytes_max: ENCRYPTED_TEXT_BYTES_MAX };
+
+/// Posts, closes and answers in the account's rooms.
+#[derive(Debug)]
+pub struct MatrixBoard {
+    account: Arc<Account>,
+    replies: Arc<Replies>,
+}
+
+impl MatrixBoard {
+    pub(crate) fn new(account: Arc<Account>, replies: Arc<Replies>) -> Self {
+        Self { account, replies }
+    }
+}
+
+impl Board for MatrixBoard {
+    fn limits(&self) -> CardLimits {
+        // Not knowing counts as encrypted, whose limit is the lower one.
+        let any_encrypted = self.account.rooms.values().any(|room| room.is_encrypted(&self.account.client));
+        let text_bytes_max = if any_encrypted { ENCRYPTED_TEXT_BYTES_MAX } else { TEXT_BYTES_MAX };
+        CardLimits { buttons_max: BUTTONS_MAX, label_max: LABEL_MAX, text_bytes_max }
+    }
+
+    async fn post(&self, card: &Card, within: Duration) -> Result<CardRef, RoomError> {
+        let now = Instant::now();
+        let until = now.checked_add(within).unwrap_or(now + Duration::from_hours(24));
+        if card.buttons.is_empty() || BUTTONS_MAX < card.buttons.len() {
+            let count = card.buttons.len();
+            return Err(RoomError::NotShowable(format!("a poll has 1 to {BUTTONS_MAX} answers and the card has {count}")));
+        }
+        let served = self.account.named(&card.room)?;
+        let room = self.account.joined(served)?;
+        if let Some(why) = self.account.why_unfit(&room).await {
+            return Err(RoomError::Refused(why));
+        }
+        let encrypted = self.account.encryption(&room).await?;
+        let (message, poll) = (render::message(card, within), render::poll(card));
+        render::check_size(&message, encrypted)?;
+        render::check_size(&poll, encrypted)?;
+
+        self.account.live().open(card, within, now)?;
+        let alone = timeout_at(until, served.posting.lock()).await;
+        let message = send(&room, MESSAGE, &message, &txn(card.request, "message"), until).await?;
+        self.update(card.request, |live| live.message = Some(message.clone()));
+        self.update(card.request, |live| live.poll_tried = true);
+        let control = send(&room, POLL_START, &poll, &txn(card.request, "poll"), until).await?;
+        drop(alone);
+        self.update(card.request, |live| live.control = Some(control.clone()));
+        served.due_changed.notify_one();
+        if served.reactions && !encrypted {
+            self.seed(&room, card, &message, until).await;
+        }
+        let live = self.account.live();
+        match live.get(card.request) {
+            Some(live) if live.removed => Err(RoomError::Refused("somebody removed the card while it was posted".to_owned())),
+            Some(live) => live.card_ref().ok_or_else(|| RoomError::Refused("the card was not posted whole".to_owned())),
+            None => Err(RoomError::Refused("the card was closed while it was posted".to_owned())),
+        }
+    }
+
+    async fn close(&self, card: Option<&CardRef>, closed: &ClosedCard) -> Result<(), RoomError> {
+        let room = self.account.joined(self.account.named(&closed.room)?)?;
+        // What cannot be encrypted as it must is not sent, and the SDK does not send it either.
+        self.account.encryption(&room).await?;
+        let until = Instant::now() + CLOSE_WITHIN;
+        match card {
+            Some(card) => self.close_posted(&room, card, closed, until).await?,
+            None => self.close_unposted(&room, closed, until).await?,
+        }
+        self.account.live().close(closed.request);
+        Ok(())
+    }
+
+    async fn answer(&self, click: &ClickRef, reply: &ClickReply) -> Result<(), RoomError> {
+        self.replies.answer(click, reply).await
+    }
+}
+
+impl MatrixBoard {
+    /// Reactions are a help for clients that show no polls. A card stands without them.
+    async fn seed(&self, room: &Room, card: &Card, message: &OwnedEventId, until: Instant) {
+        for (at, button) in card.buttons.iter().enumerate() {
+            let key = button.label.as_str();
+            let sent =
+                send(room, REACTION, &render::reaction(message, key), &txn(card.request, &format!("seed-{at}")), until).await;
+            match sent {
+                Ok(seed) => self.update(card.request, |live| live.seeded(key, button.token, seed)),
+                Err(error) => {
+                    warn!(request.id = %card.request, %error, "a card of request {} lacks reactions", card.request);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The edit comes first: it is what people read. A part that fails does not spare the others.
+    async fn close_posted(&self, room: &Room, card: &CardRef, closed: &ClosedCard, until: Instant) -> Result<(), RoomError> {
+        let control = id::event_id(&card.control)?;
+        let (message, seeds) = match card.parts.split_first() {
+            Some((message, seeds)) => (id::event_id(message)?, seeds),
+            None => return Err(RoomError::Refused("the card's message is not known".to_owned())),
+        };
+        let edited = self.edit(room, &message, closed, until).await;
+        if matches!(edited, Err(RoomError::Unavailable(_))) {
+            return edited;
+        }
+        if self.account.live().get(closed.request).is_some_and(|live| live.ended) {
+            return edited;
+        }
+        let ended = send(room, POLL_END, &render::poll_end(&control, closed), &txn(closed.request, "end"), until).await;
+        let mut unseeded = Ok(());
+        for (at, seed) in seeds.iter().enumerate() {
+            let part = txn(closed.request, &format!("unseed-{at}"));
+            unseeded = unseeded.and(redact(room, &id::event_id(seed)?, "closed", &part, until).await.map(|_| ()));
+        }
+        edited.and(ended.map(|_| ())).and(unseeded)?;
+        self.update(closed.request, |live| live.ended = true);
+        Ok(())
+    }
+
+    /// Sends the closing as if it were the card. If the card's message had landed after all, the server answers with
+    /// that one, and it is edited; only then can a poll have landed too.
+    async fn close_unposted(&self, room: &Room, closed: &ClosedCard, until: Instant) -> Result<(), RoomError> {
+        let known = self.account.live().get(closed.request).map(|live| (live.message.clone(), live.poll_tried));
+        let (message, poll_tried) = if let Some((Some(message), poll_tried)) = &known {
+            (message.clone(), *poll_tried)
+        } else {
+            let closing = render::closing(closed);
+            let message = send(room, MESSAGE, &closing, &txn(closed.request, "message"), until).await?;
+            if is_what_was_sent(room, &message, &closing).await {
+                return Ok(());
+            }
+            // Of a card of an earlier run it is not known how far it came.
+            (message, known.is_none_or(|(_, poll_tried)| poll_tried))
+        };
+        self.edit(room, &message, closed, until).await?;
+        if poll_tried {
+            let poll = send(room, POLL_START, &render::empty_poll(closed), &txn(closed.request, "poll"), until).await?;
+            redact(room, &poll, "closed", &txn(closed.request, "unpoll"), until).await?;
+        }
+        Ok(())
+    }
+
+    async fn edit(&self, room: &Room, message: &EventId, closed: &ClosedCard, until: Instant) -> Result<(), RoomError> {
+        let part = txn(closed.request, &render::edit_part(&closed.ending));
+        send(room, MESSAGE, &render::edit(message, closed), &part, until).await.map(|_| ())
+    }
+
+    fn update(&self, request: RequestId, change: impl FnOnce(&mut crate::live::LiveCard)) {
+        if let Some(card) = self.account.live().get_mut(request) {
+            change(card);
+        }
+    }
+}
+
+/// Whether the event that the server names is the one just sent, rather than an earlier one of the same name.
+async fn is_what_was_sent(room: &Room, event: &EventId, content: &serde_json::Value) -> bool {
+    let Ok(Ok(event)) = timeout(REQUEST_TIMEOUT, room.event(event, None)).await else {
+        debug!("a message could not be read back, so it is taken for an earlier one");
+        return false;
+    };
+    let read: Option<serde_json::Value> = event.raw().get_field("content").ok().flatten();
+    read.is_some_and(|read| read["body"] == content["body"])
+}

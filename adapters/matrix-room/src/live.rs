@@ -1,0 +1,277 @@
+//! The cards of this run: those that wait for a click, and those that were closed lately.
+//!
+//! Bounds: [`CARDS_MAX`] open cards, beyond which no card is posted; [`CLOSED_MAX`] closed ones, beyond which the oldest
+//! is forgotten and a click on it is reported no more; [`SEEN_MAX`] event ids, beyond which a repetition of the oldest
+//! would be reported again, which the bridge bears.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::Duration;
+
+use bridge_core::RoomError;
+use bridge_model::{ButtonToken, Card, CardRef, RequestId, RoomName};
+use matrix_sdk::ruma::{EventId, OwnedEventId, OwnedUserId, UserId};
+use tokio::time::Instant;
+
+use crate::id;
+
+pub(crate) const CARDS_MAX: usize = 4_096;
+pub(crate) const CLOSED_MAX: usize = 1_024;
+pub(crate) const SEEN_MAX: usize = 4_096;
+/// Clicks of one person on one card that are looked at.
+pub(crate) const CLICKS_MAX: u8 = 10;
+/// People whose clicks on one card are looked at.
+pub(crate) const PEOPLE_MAX: usize = 4_096;
+/// Extra looks at the server for clicks that could not be decrypted yet, per card.
+const EXTRA_CHECKS_MAX: u8 = 5;
+
+/// How much time the last check of a card has before its deadline.
+const LAST_CHECK: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Default)]
+pub(crate) struct LiveTable {
+    cards: Vec<LiveCard>,
+    /// Closed cards, the oldest first.
+    closed: VecDeque<RequestId>,
+    seen: Seen,
+}
+
+/// One card. `message` and `control` are known once their sending was confirmed.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(crate) struct LiveCard {
+    pub(crate) request: RequestId,
+    pub(crate) room: RoomName,
+    tokens: Vec<ButtonToken>,
+    /// What the seeded reactions say, as far as they stand.
+    keys: Vec<(String, ButtonToken)>,
+    pub(crate) message: Option<OwnedEventId>,
+    pub(crate) control: Option<OwnedEventId>,
+    seeds: Vec<OwnedEventId>,
+    /// Whether the poll may be in the room, whatever is known of it.
+    pub(crate) poll_tried: bool,
+    /// Whether somebody took the card away before it was whole.
+    pub(crate) removed: bool,
+    /// Whether the poll's end was sent.
+    pub(crate) ended: bool,
+    is_open: bool,
+    /// The one look at the server shortly before the deadline.
+    last_check: Option<Instant>,
+    /// A look before that, for a click that could not be read yet.
+    extra_check: Option<Instant>,
+    extra_checks: u8,
+    clicks: HashMap<OwnedUserId, u8>,
+}
+
+/// What an event relates to and what it chose, if that is a card of ours.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) token: ButtonToken,
+    pub(crate) control: OwnedEventId,
+}
+
+impl LiveTable {
+    /// Makes a card known before anything of it is sent, since a click can overtake the server's answer.
+    pub(crate) fn open(&mut self, card: &Card, within: Duration, now: Instant) -> Result<(), RoomError> {
+        if CARDS_MAX <= self.cards.len() - self.closed.len() {
+            return Err(RoomError::Unavailable("too many cards are open".to_owned()));
+        }
+        // A span that overflows the clock has no last check.
+        let last_check = now.checked_add(within.saturating_sub(LAST_CHECK.min(within / 4)));
+        self.cards.push(LiveCard {
+            request: card.request,
+            room: card.room.clone(),
+            tokens: card.buttons.iter().map(|button| button.token).collect(),
+            keys: Vec::new(),
+            message: None,
+            control: None,
+            seeds: Vec::new(),
+            poll_tried: false,
+            removed: false,
+            ended: false,
+            is_open: true,
+            last_check,
+            extra_check: None,
+            extra_checks: 0,
+            clicks: HashMap::new(),
+        });
+        Ok(())
+    }
+
+    pub(crate) fn get(&self, request: RequestId) -> Option<&LiveCard> {
+        self.cards.iter().find(|card| card.request == request)
+    }
+
+    pub(crate) fn get_mut(&mut self, request: RequestId) -> Option<&mut LiveCard> {
+        self.cards.iter_mut().find(|card| card.request == request)
+    }
+
+    /// Keeps a card for late clicks only.
+    pub(crate) fn close(&mut self, request: RequestId) {
+        let Some(card) = self.get_mut(request).filter(|card| card.is_open) else { return };
+        card.is_open = false;
+        card.last_check = None;
+        card.extra_check = None;
+        card.clicks.clear();
+        self.closed.push_back(request);
+        if CLOSED_MAX < self.closed.len()
+            && let Some(oldest) = self.closed.pop_front()
+        {
+            self.cards.retain(|card| card.request != oldest);
+        }
+    }
+
+    /// The posted open cards of a room.
+    pub(crate) fn posted(&self, room: &RoomName) -> Vec<Posted> {
+        self.open_in(room).filter_map(LiveCard::posted).collect()
+    }
+
+    /// When the next card of a room is due for a look at the server.
+    pub(crate) fn next_check(&self, room: &RoomName) -> Option<Instant> {
+        self.open_in(room).filter(|card| card.control.is_some()).filter_map(LiveCard::next_check).min()
+    }
+
+    /// The cards of a room that are due, which are then due no more.
+    pub(crate) fn take_due(&mut self, room: &RoomName, now: Instant) -> Vec<Posted> {
+        let due = |card: &&mut LiveCard| card.room == *room && card.is_open;
+        let take = |card: &mut LiveCard| {
+            let posted = card.posted()?;
+            let is_due = card.next_check().is_some_and(|at| at <= now);
+            card.extra_check.take_if(|at| *at <= now);
+            card.last_check.take_if(|at| *at <= now);
+            is_due.then_some(posted)
+        };
+        self.cards.iter_mut().filter(due).filter_map(take).collect()
+    }
+
+    /// Something about an open card may be readable shortly: the key of a click is on its way. Names the card.
+    pub(crate) fn check_soon(&mut self, room: &RoomName, target: &EventId, at: Instant) -> Option<Posted> {
+        let card = self.cards.iter_mut().find(|card| card.room == *room && card.is_open && card.is_on(target))?;
+        if card.extra_checks < EXTRA_CHECKS_MAX && card.extra_check.is_none() {
+            card.extra_checks += 1;
+            card.extra_check = Some(at);
+        }
+        card.posted()
+    }
+
+    /// A poll response, if it is about a card of this room and names one of that card's buttons.
+    pub(crate) fn response(&self, room: &RoomName, target: &EventId, token: ButtonToken) -> Option<Hit> {
+        let card = self.cards.iter().find(|card| card.room == *room && card.tokens.contains(&token))?;
+        match &card.control {
+            Some(control) if control != target => None,
+            // While the server's answer to the poll is outstanding, its id is what the click says.
+            Some(_) | None => Some(Hit { token, control: target.to_owned() }),
+        }
+    }
+
+    /// A reaction, if it repeats a seeded one of a card of this room.
+    pub(crate) fn reaction(&self, room: &RoomName, target: &EventId, key: &str) -> Option<Hit> {
+        let on = |card: &&LiveCard| card.room == *room && card.message.as_deref() == Some(target);
+        let card = self.cards.iter().find(on)?;
+        let key = plain_key(key);
+        let (_, token) = card.keys.iter().find(|(seeded, _)| *seeded == key)?;
+        Some(Hit { token: *token, control: card.control.clone()? })
+    }
+
+    /// Whether this person's click on the card of `token` is still looked at, and the first one that is not.
+    pub(crate) fn count(&mut self, token: ButtonToken, by: &UserId) -> Count {
+        let Some(card) = self.cards.iter_mut().find(|card| card.tokens.contains(&token)) else { return Count::Over };
+        if PEOPLE_MAX <= card.clicks.len() && !card.clicks.contains_key(by) {
+            return Count::Over;
+        }
+        let clicks = card.clicks.entry(by.to_owned()).or_default();
+        *clicks = clicks.saturating_add(1);
+        match *clicks {
+            ..=CLICKS_MAX => Count::Looked,
+            over if over == CLICKS_MAX + 1 => Count::FirstOver,
+            _ => Count::Over,
+        }
+    }
+
+    /// Whether this event was not seen before.
+    pub(crate) fn is_new(&mut self, event: &EventId) -> bool {
+        self.seen.insert(event)
+    }
+
+    /// Whether an event of ours is a part of an open card. Where that card is whole: which one it is.
+    pub(crate) fn removed(&mut self, room: &RoomName, target: &EventId) -> Option<CardRef> {
+        let card = self.cards.iter_mut().find(|card| card.room == *room && card.is_open && card.is_on(target))?;
+        card.removed = true;
+        card.card_ref()
+    }
+
+    fn open_in(&self, room: &RoomName) -> impl Iterator<Item = &LiveCard> {
+        self.cards.iter().filter(move |card| card.is_open && card.room == *room)
+    }
+}
+
+/// The two messages of a card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Posted {
+    pub(crate) message: OwnedEventId,
+    pub(crate) control: OwnedEventId,
+}
+
+/// Whether a click is still looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    Looked,
+    FirstOver,
+    Over,
+}
+
+impl LiveCard {
+    pub(crate) fn seeded(&mut self, key: &str, token: ButtonToken, seed: OwnedEventId) {
+        self.keys.push((plain_key(key), token));
+        self.seeds.push(seed);
+    }
+
+    /// `None` until message and poll are known to stand.
+    pub(crate) fn card_ref(&self) -> Option<CardRef> {
+        let message = self.message.as_deref()?;
+        let parts = [message].into_iter().chain(self.seeds.iter().map(|seed| &**seed)).map(id::message_id).collect();
+        Some(CardRef { room: self.room.clone(), control: id::message_id(self.control.as_deref()?), parts })
+    }
+
+    fn posted(&self) -> Option<Posted> {
+        Some(Posted { message: self.message.clone()?, control: self.control.clone()? })
+    }
+
+    fn next_check(&self) -> Option<Instant> {
+        self.extra_check.into_iter().chain(self.last_check).min()
+    }
+
+    fn is_on(&self, target: &EventId) -> bool {
+        self.message.as_deref() == Some(target) || self.control.as_deref() == Some(target)
+    }
+}
+
+/// A reaction's key without the variation selectors that clients add and drop.
+fn plain_key(key: &str) -> String {
+    key.chars().filter(|c| !matches!(c, '\u{fe0e}' | '\u{fe0f}')).collect()
+}
+
+/// The event ids seen last.
+#[derive(Debug, Default)]
+struct Seen {
+    order: VecDeque<OwnedEventId>,
+    ids: HashSet<OwnedEventId>,
+}
+
+impl Seen {
+    fn insert(&mut self, event: &EventId) -> bool {
+        if !self.ids.insert(event.to_owned()) {
+            return false;
+        }
+        self.order.push_back(event.to_owned());
+        if SEEN_MAX < self.order.len()
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.ids.remove(&oldest);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+#[path = "live_tests.rs"]
+mod tests;

@@ -1,0 +1,284 @@
+//! A card as Matrix events: an HTML message that carries every detail, a poll that carries the buttons, and the edit
+//! that says how it ended.
+//!
+//! An agent's text is hostile. It is escaped, and whatever a client would make a link or a mention of stands in
+//! `<code>`, where clients do neither; `m.mentions` is always there and always empty.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use bridge_core::RoomError;
+use bridge_model::{Card, ClosedCard, Delivery, Ending, NotDelivered, Refused, RequestId, SectionBody, Timestamp, Withdrawn};
+use matrix_sdk::ruma::EventId;
+use serde_json::{Value, json};
+
+pub(crate) const MESSAGE: &str = "m.room.message";
+pub(crate) const REACTION: &str = "m.reaction";
+/// Element X and FluffyChat know only the unstable names, Element Web shows nothing for the stable ones.
+pub(crate) const POLL_START: &str = "org.matrix.msc3381.poll.start";
+pub(crate) const POLL_RESPONSE: &str = "org.matrix.msc3381.poll.response";
+pub(crate) const POLL_END: &str = "org.matrix.msc3381.poll.end";
+const TEXT: &str = "org.matrix.msc1767.text";
+
+/// A server takes events of 65,536 bytes; the rest is for what servers add.
+const EVENT_BYTES_MAX: usize = 60_000;
+/// Encryption makes four bytes of three and adds its own envelope.
+const ENCRYPTED_BYTES_MAX: usize = 44_000;
+
+/// The details of a card, as `m.room.message`.
+pub(crate) fn message(card: &Card, within: Duration) -> Value {
+    let number = card.request.number;
+    let mut body = format!("{} (#{number})\n", card.headline);
+    let mut html = format!("<p><strong>{} (#{number})</strong></p>", running(card.headline.as_str()));
+    for section in &card.sections {
+        let _ = write!(body, "\n{}:\n", section.heading);
+        let _ = write!(html, "<p><strong>{}</strong></p>", escape(section.heading));
+        match &section.body {
+            SectionBody::Text(text) => {
+                let _ = writeln!(body, "{text}");
+                let _ = write!(html, "<p>{}</p>", running(text.as_str()));
+            }
+            SectionBody::Code(text) => {
+                let _ = writeln!(body, "{text}");
+                let _ = write!(html, "<pre><code>{}</code></pre>", escape(text.as_str()));
+            }
+        }
+    }
+    let expires = format!("Expires at {} UTC, {} after it was asked. Answer in the poll.", clock(card.deadline), span(within));
+    let _ = write!(body, "\n{expires}");
+    let _ = write!(html, "<p>{expires}</p>");
+    text_content(&body, &html)
+}
+
+/// The buttons of a card, as a poll with one answer per option.
+pub(crate) fn poll(card: &Card) -> Value {
+    let question = format!("{} (#{})", card.headline, card.request.number);
+    let mut fallback = question.clone();
+    let answers: Vec<Value> = card
+        .buttons
+        .iter()
+        .enumerate()
+        .map(|(at, button)| {
+            let _ = write!(fallback, "\n{}. {}", at + 1, button.label);
+            json!({ "id": button.token.to_string(), TEXT: button.label.as_str() })
+        })
+        .collect();
+    json!({
+        POLL_START: {
+            "kind": "org.matrix.msc3381.poll.disclosed",
+            "max_selections": 1,
+            "question": { TEXT: question },
+            "answers": answers,
+        },
+        TEXT: fallback,
+        "m.mentions": {},
+    })
+}
+
+/// A poll that nobody is to see: it takes the place of one that may have been lost, and is redacted at once.
+pub(crate) fn empty_poll(closed: &ClosedCard) -> Value {
+    let question = format!("{} (#{})", closed.headline, closed.request.number);
+    json!({
+        POLL_START: {
+            "kind": "org.matrix.msc3381.poll.disclosed",
+            "max_selections": 1,
+            "question": { TEXT: question },
+            "answers": [{ "id": "closed", TEXT: "Closed" }],
+        },
+        TEXT: question,
+        "m.mentions": {},
+    })
+}
+
+pub(crate) fn poll_end(poll: &EventId, closed: &ClosedCard) -> Value {
+    json!({
+        "m.relates_to": { "rel_type": "m.reference", "event_id": poll },
+        POLL_END: {},
+        TEXT: ending_text(&closed.ending),
+        "m.mentions": {},
+    })
+}
+
+pub(crate) fn reaction(message: &EventId, key: &str) -> Value {
+    json!({ "m.relates_to": { "rel_type": "m.annotation", "event_id": message, "key": key } })
+}
+
+/// What the card says once it is closed, as a message of its own.
+pub(crate) fn closing(closed: &ClosedCard) -> Value {
+    let number = closed.request.number;
+    let ending = ending_text(&closed.ending);
+    let body = format!("{} (#{number})\n\n{ending}", closed.headline);
+    let html = format!("<p>{} (#{number})</p><p><strong>{}</strong></p>", running(closed.headline.as_str()), running(&ending));
+    text_content(&body, &html)
+}
+
+/// The closing as an edit of `message`.
+pub(crate) fn edit(message: &EventId, closed: &ClosedCard) -> Value {
+    let new = closing(closed);
+    let mut content = new.clone();
+    // Clients that know no edits show this, and mark it so by custom.
+    for field in ["body", "formatted_body"] {
+        if let Some(text) = content[field].as_str() {
+            content[field] = Value::from(format!("* {text}"));
+        }
+    }
+    content["m.new_content"] = new;
+    content["m.relates_to"] = json!({ "rel_type": "m.replace", "event_id": message });
+    content
+}
+
+/// Refuses what a server would not take, before anything is sent.
+pub(crate) fn check_size(content: &Value, encrypted: bool) -> Result<(), RoomError> {
+    let (bytes, max) = (content.to_string().len(), if encrypted { ENCRYPTED_BYTES_MAX } else { EVENT_BYTES_MAX });
+    if max < bytes {
+        return Err(RoomError::NotShowable(format!("the card takes {bytes} bytes and a message of this room holds {max}")));
+    }
+    Ok(())
+}
+
+/// How a request ended, in a sentence that is true whenever it is read.
+pub(crate) fn ending_text(ending: &Ending) -> String {
+    match ending {
+        Ending::Answered { name, option, delivery, .. } => {
+            let delivery = match delivery {
+                Delivery::Pending => "It is being delivered to the agent.",
+                Delivery::Taken => "The agent has it.",
+                Delivery::NotDelivered(NotDelivered::Withdrawn) => {
+                    "It was not delivered: the agent had withdrawn the request. Nothing was allowed."
+                }
+                Delivery::NotDelivered(NotDelivered::AgentGone) => {
+                    "It was not delivered: the agent is gone. Nothing was allowed."
+                }
+                Delivery::NotDelivered(NotDelivered::NotRecorded) => {
+                    "It was not delivered: it could not be recorded, so the agent was refused."
+                }
+                Delivery::NotDelivered(NotDelivered::BridgeRestarted) => {
+                    "The bridge stopped before it was known whether the agent has it."
+                }
+            };
+            format!("{name} chose \"{option}\". {delivery}")
+        }
+        Ending::Expired => "Nobody answered in time. Nothing was allowed.".to_owned(),
+        Ending::Withdrawn(why) => withdrawn_text(*why).to_owned(),
+        Ending::Refused(why) => refused_text(why),
+    }
+}
+
+fn withdrawn_text(why: Withdrawn) -> &'static str {
+    match why {
+        Withdrawn::ByAgent => "The agent withdrew its request. Nothing was allowed.",
+        Withdrawn::TurnCancelled => "The turn was cancelled. Nothing was allowed.",
+        Withdrawn::TurnEnded => "The agent went on without waiting for an answer. Nothing was allowed here.",
+        Withdrawn::Superseded => "The agent asked anew, and this card no longer counts. Nothing was allowed here.",
+        Withdrawn::AgentGone => "The agent is gone. Nothing was allowed.",
+        Withdrawn::ClientGone => "The agent's client is gone. Nothing was allowed.",
+        Withdrawn::AnsweredInClient => "It was answered in the agent's own client. Nothing was decided here.",
+        Withdrawn::CardRemoved => "The card was removed from the room. Nothing was allowed.",
+        Withdrawn::BridgeStopped => "The bridge stopped. Nothing was allowed.",
+        Withdrawn::BridgeRestarted => "The bridge restarted. Nothing was allowed.",
+    }
+}
+
+fn refused_text(why: &Refused) -> String {
+    match why {
+        Refused::ByPolicy => "Refused by the operator's policy. Nobody was asked.".to_owned(),
+        Refused::Malformed(what) => format!("Refused: the request could not be understood ({what})."),
+        Refused::TooMany => "Refused: too many requests are waiting already.".to_owned(),
+        Refused::NotShowable(what) => format!("Refused: it cannot be shown here whole, because {what}."),
+        Refused::RoomUnavailable(what) => format!("Refused: this room could not be used ({what})."),
+        Refused::Changed => "Refused: the agent changed what it would do while people were deciding.".to_owned(),
+        Refused::NotRecorded => "Refused: it could not be recorded.".to_owned(),
+        Refused::NoRoom => "Refused: no room is configured for it.".to_owned(),
+    }
+}
+
+/// The part of a transaction id that tells one ending's edit from another's, the same in every run.
+pub(crate) fn edit_part(ending: &Ending) -> String {
+    // FNV-1a: short, and the same in every version of the program.
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = ending_text(ending).bytes().fold(0xcbf2_9ce4_8422_2325, mix);
+    format!("edit-{hash:016x}")
+}
+
+/// The transaction id of one part of a request's card.
+pub(crate) fn txn(request: RequestId, part: &str) -> matrix_sdk::ruma::OwnedTransactionId {
+    bridge_core::part_name(request, part).into()
+}
+
+fn text_content(body: &str, html: &str) -> Value {
+    json!({
+        "msgtype": "m.text",
+        "body": body,
+        "format": "org.matrix.custom.html",
+        "formatted_body": html,
+        "m.mentions": {},
+    })
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Running text as HTML that shows every space and line break, and no word of which becomes a link or a mention.
+fn running(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    for (at, line) in text.split('\n').enumerate() {
+        if at > 0 {
+            html.push_str("<br>");
+        }
+        let mut before: Option<&str> = None;
+        for word in line.split(' ') {
+            // Browsers swallow a space at the beginning of a line and all but one between words.
+            match before.replace(word) {
+                None => {}
+                Some("") => html.push_str("&nbsp;"),
+                Some(_) => html.push_str(if word.is_empty() { "&nbsp;" } else { " " }),
+            }
+            if could_become_active(word) {
+                let _ = write!(html, "<code>{}</code>", escape(word));
+            } else {
+                html.push_str(&escape(word));
+            }
+        }
+    }
+    html
+}
+
+/// Whether a client might make a link, a mention or a command of this word.
+fn could_become_active(word: &str) -> bool {
+    let word = word.trim_end_matches([':', '.', ',', ';', '!', '?']);
+    word.contains(['@', '#', '!', '/', ':', '.'])
+}
+
+/// `14:32:05`, with the date before it where `at` is all there is to go by.
+fn clock(at: Timestamp) -> String {
+    let seconds = at.unix_millis() / 1_000;
+    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = civil(days);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", of_day / 3_600, of_day / 60 % 60, of_day % 60)
+}
+
+/// The date of a day since 1970-01-01, by Howard Hinnant's method.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+}
+
+fn span(span: Duration) -> String {
+    let seconds = span.as_secs();
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        _ => format!("{} h", seconds / 3_600),
+    }
+}
+
+#[cfg(test)]
+#[path = "render_tests.rs"]
+mod tests;

@@ -1,0 +1,48 @@
+//! Programs that the tests run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+/// The `countersign` binary, built once per run.
+pub async fn countersign() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    tokio::task::spawn_blocking(|| BUILT.get_or_init(build)).await.expect("`countersign` can be built").as_path()
+}
+
+/// The whole workspace, so that features, and with them all dependencies, are those that the tests were built with.
+fn build() -> PathBuf {
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--workspace", "--bins", "--message-format=json-render-diagnostics"])
+        .current_dir(workspace())
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("cargo can be run");
+    assert!(output.status.success(), "`countersign` does not build");
+    let messages = output.stdout.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let executable = |message: Value| {
+        let is_it = message["target"]["name"] == "countersign" && message["target"]["kind"][0] == "bin";
+        is_it.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()
+    };
+    messages.filter_map(executable).next_back().expect("the workspace has a binary `countersign`")
+}
+
+/// Where this test binary was built.
+pub(crate) fn target_dir() -> PathBuf {
+    let test = std::env::current_exe().expect("this program's path");
+    // target/debug/deps/scenarios-0123456789abcdef
+    test.ancestors().nth(3).expect("a target folder").to_owned()
+}
+
+/// A binary of this package; Cargo builds it before its integration tests.
+pub(crate) fn own_binary(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("this program's path");
+    test.ancestors().nth(2).expect("a profile's folder").join(name)
+}
+
+fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are in the workspace")
+}

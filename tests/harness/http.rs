@@ -1,0 +1,69 @@
+//! The homeserver's API as it is, for what must be exact.
+
+use reqwest::{Client, Method};
+use serde_json::Value;
+
+pub(crate) struct Http {
+    client: Client,
+    server: String,
+    token: Option<String>,
+}
+
+/// What the homeserver said.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub body: Value,
+}
+
+impl Http {
+    pub(crate) fn new(server: String) -> Self {
+        Self { client: Client::new(), server, token: None }
+    }
+
+    pub(crate) fn with_token(self, token: String) -> Self {
+        Self { token: Some(token), ..self }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.call(Method::GET, path, None).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Reply {
+        self.call(Method::POST, path, Some(body)).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: &Value) -> Reply {
+        self.call(Method::PUT, path, Some(body)).await
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Reply {
+        let mut request = self.client.request(method, format!("{}{path}", self.server));
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        if let Some(body) = body {
+            request = request.body(body.to_string());
+        }
+        let response = request.send().await.unwrap_or_else(|error| panic!("{path}: the homeserver does not answer: {error}"));
+        let status = response.status().as_u16();
+        let text = response.text().await.unwrap_or_else(|error| panic!("{path}: the answer breaks off: {error}"));
+        Reply { status, body: serde_json::from_str(&text).unwrap_or(Value::String(text)) }
+    }
+}
+
+impl Reply {
+    pub fn is_ok(&self) -> bool {
+        self.status == 200
+    }
+
+    pub fn expect_ok(self) -> Value {
+        assert!(self.is_ok(), "the homeserver refused: {} {}", self.status, self.body);
+        self.body
+    }
+
+    /// The id of the event that was made.
+    pub(crate) fn expect_event(self) -> String {
+        self.expect_ok()["event_id"].as_str().expect("an event id").to_owned()
+    }
+}

@@ -1,0 +1,7 @@
+//! The Matrix room, on a real Synapse, with second real clients that press.
+
+mod choosing;
+mod endings;
+mod outages;
+mod who;
+mod words;
