@@ -160,7 +160,7 @@ pub(crate) fn ending_text(ending: &Ending) -> String {
         }
         Ending::Expired => "Nobody answered in time. Nothing was allowed.".to_owned(),
         Ending::Withdrawn(why) => withdrawn_text(*why).to_owned(),
-        Ending::Refused(why) => refused_text(why),
+        Ending::Refused(why) => format!("{} Nothing was allowed.", refused_text(why)),
     }
 }
 

@@ -40,7 +40,10 @@ async fn nothing_that_is_typed_answers(plan: Plan) {
     let reference = json!({"rel_type": "m.reference", "event_id": card.poll_event});
     let answers =
         |answers: serde_json::Value| json!({"m.relates_to": reference, "org.matrix.msc3381.poll.response": {"answers": answers}});
-    ada.send(room, "m.room.message", &answers(json!([card.token("Yes")]))).await;
+    let mut dressed = answers(json!([card.token("Yes")]));
+    dressed["msgtype"] = json!("m.text");
+    dressed["body"] = json!("Yes");
+    ada.send(room, "m.room.message", &dressed).await;
     for odd in [json!([]), json!([card.token("Yes"), card.token("No")]), json!(["Yes"]), json!(card.token("Yes")), json!([1])] {
         ada.press_raw(room, &answers(odd)).await;
     }

@@ -121,7 +121,7 @@ impl World {
             70..80 => self.reply_news(),
             80..84 => self.withdraw(),
             84..86 => self.remove_card(),
-            86..92 => self.to_a_deadline(),
+            86..92 => self.jump_to_a_deadline(),
             _ => self.now += self.dice.u64(..LIFETIME_MS / 3),
         }
         if self.bridge.next_deadline().is_some_and(|at| at.unix_millis() <= self.now) && self.dice.bool() {
@@ -246,7 +246,7 @@ impl World {
     }
 
     /// One instant before, at or after some deadline, where mistakes live.
-    fn to_a_deadline(&mut self) {
+    fn jump_to_a_deadline(&mut self) {
         let Some(deadline) = self.bridge.next_deadline() else { return };
         self.now = self.now.max((deadline.unix_millis() + self.dice.u64(..3)).saturating_sub(1));
     }
@@ -257,7 +257,7 @@ impl World {
         for asked in self.asked.values_mut().filter(|asked| asked.deadline() <= self.now) {
             asked.over = true;
         }
-        let due = click.as_ref().map(|click| chosen(&self.asked, click, self.now));
+        let due = click.as_ref().and_then(|click| chosen(&self.asked, click, self.now));
         let effects = self.bridge.handle(Timestamp::from_unix_millis(self.now), input);
         let mut outcomes = Vec::new();
         let failed = self.carry_out(effects, &mut outcomes);
@@ -329,18 +329,20 @@ impl World {
     }
 
     /// Whether what was told is what the rules have.
-    fn judge(&mut self, due: Option<Option<(RequestId, usize)>>, outcomes: &[(RequestId, Outcome)], recorded: bool) {
+    ///
+    /// `due`: the option that the input has to choose, if it is a click that counts.
+    fn judge(&mut self, due: Option<(RequestId, usize)>, outcomes: &[(RequestId, Outcome)], recorded: bool) {
         for (id, outcome) in outcomes {
             let Outcome::Selected(offered) = outcome else { continue };
             let option = offered.option();
-            let by_click = due == Some(Some((*id, self.option_at(*id, option.id.raw().get()))));
+            let by_click = due == Some((*id, self.option_at(*id, option.id.raw().get())));
             assert!(by_click || option.kind == OptionKind::RejectOnce, "{id} got {option:?} without a click that counts");
             assert!(!by_click || self.ledger_works, "{id} was told a choice that is not recorded");
             if by_click {
                 *(if option.kind.refuses() { &mut self.told.refused_by_person } else { &mut self.told.allowed }) += 1;
             }
         }
-        if let Some(Some((id, at))) = due
+        if let Some((id, at)) = due
             && recorded
         {
             let expected = self.asked[&id].options[at].0.clone();
