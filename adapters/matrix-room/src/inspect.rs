@@ -59,7 +59,7 @@ pub async fn inspect(options: Options) -> Result<Inspection, RoomError> {
     }
     let has_recovery_key = has_recovery_key(&account.client);
     if !has_recovery_key {
-        problems.push("the account has no recovery key: keep a copy of the store, or set up recovery in a client".to_owned());
+        problems.push("the account has no recovery key; run `countersign recovery-key` and keep what it prints".to_owned());
     }
     let mut rooms = Vec::new();
     for served in account.rooms.values() {

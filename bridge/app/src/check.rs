@@ -7,30 +7,69 @@ use bridge_model::{Humanity, Person, Presence};
 use matrix_room::{Inspection, RoomInspection};
 use policy::{Approvers, Who};
 
-use crate::cli::{CheckArgs, EXIT_CONFIG};
+use crate::cli::{ConfigArgs, EXIT_CONFIG};
 use crate::ledger::Ledger;
 use crate::{log, setup};
 
-pub(crate) async fn run(args: &CheckArgs) -> ExitCode {
-    let config = match bridge_config::load(args.config.config.as_deref()) {
-        Ok(Some(config)) => config,
-        Ok(None) => {
-            let places = bridge_config::places().unwrap_or_default();
-            let places: Vec<_> = places.iter().map(|place| format!("  {}", place.display())).collect();
-            say(&format!("There is no configuration. Looked for:\n{}", places.join("\n")));
-            return EXIT_CONFIG.into();
-        }
-        Err(problems) => {
-            say(&problems.to_string());
-            return EXIT_CONFIG.into();
-        }
+pub(crate) async fn run(args: &ConfigArgs) -> ExitCode {
+    let config = match load(args) {
+        Ok(config) => config,
+        Err(status) => return status,
     };
-    log::start(&config.log);
     say(&format!("configuration  {}", config.file.display()));
     for warning in &config.warnings {
         say(&format!("  ! {warning}"));
     }
     if look(&config).await { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+pub(crate) async fn recovery_key(args: &ConfigArgs) -> ExitCode {
+    let config = match load(args) {
+        Ok(config) => config,
+        Err(status) => return status,
+    };
+    // Held while the account is in use, so that no bridge uses it at the same time.
+    let _ledger = match Ledger::open(&config.state_dir) {
+        Ok(ledger) => ledger,
+        Err(problem) => {
+            say(&format!("  ! {problem}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let Some(options) = setup::matrix_options(&config) else {
+        say("  ! no Matrix room is configured");
+        return EXIT_CONFIG.into();
+    };
+    match matrix_room::create_recovery_key(options).await {
+        Ok(key) => {
+            say(&key);
+            ExitCode::SUCCESS
+        }
+        Err(problem) => {
+            say(&format!("  ! {problem}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The configuration, with logs as it has them; what is wrong with it is said.
+fn load(args: &ConfigArgs) -> Result<Config, ExitCode> {
+    match bridge_config::load(args.config.as_deref()) {
+        Ok(Some(config)) => {
+            log::start(&config.log);
+            Ok(config)
+        }
+        Ok(None) => {
+            let places = bridge_config::places().unwrap_or_default();
+            let places: Vec<_> = places.iter().map(|place| format!("  {}", place.display())).collect();
+            say(&format!("There is no configuration. Looked for:\n{}", places.join("\n")));
+            Err(EXIT_CONFIG.into())
+        }
+        Err(problems) => {
+            say(&problems.to_string());
+            Err(EXIT_CONFIG.into())
+        }
+    }
 }
 
 /// Whether requests can be shown and somebody could answer them.

@@ -23,6 +23,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Acp(AcpArgs),
     Check(CheckArgs),
+    RecoveryKey(RecoveryKeyArgs),
 }
 
 /// Stands between an ACP client and its agent.
@@ -49,6 +50,16 @@ pub(crate) struct AcpArgs {
 /// Exit status: 0 if requests can be shown and somebody could answer them, 1 if not, 78 if the configuration is wrong.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+/// Makes a recovery key for the Matrix account and prints it, once.
+///
+/// Keep it where you keep passwords, and name its file as `recovery_key_file` under [matrix]: with it, a bot that lost
+/// its store can be trusted in encrypted rooms again. An earlier key ends. No bridge may run on the same account meanwhile.
+#[derive(Debug, Args)]
+pub(crate) struct RecoveryKeyArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
 }

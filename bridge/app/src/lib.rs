@@ -23,6 +23,7 @@ pub async fn run() -> ExitCode {
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     match Cli::parse().command {
         Command::Acp(acp) => acp::run(acp).await,
-        Command::Check(check) => check::run(&check).await,
+        Command::Check(check) => check::run(&check.config).await,
+        Command::RecoveryKey(recovery_key) => check::recovery_key(&recovery_key.config).await,
     }
 }
