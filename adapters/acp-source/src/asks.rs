@@ -59,11 +59,19 @@ pub(crate) fn understand(params: Option<&RawValue>, sessions: &Sessions) -> Resu
     let params: Params<'_> = object(params).ok_or("its parameters are not an object")?;
     let session = params.session_id.and_then(text).ok_or("its session id is missing or not a string")?;
     let options = options(params.options.ok_or("no options were offered")?)?;
-    let call = call(&params, sessions.version)?.map(|own| {
-        let id = own.get("toolCallId").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let before = sessions.call(&session, &id);
-        (id, laid_over(before.clone(), own), before)
-    });
+    let call = match call(&params, sessions.version)? {
+        // Without the id it could not be noticed that a later update changes what would be done.
+        Some(own) => {
+            let id = own
+                .get("toolCallId")
+                .and_then(Value::as_str)
+                .ok_or("its tool call has no id, or one that is not a string")?
+                .to_owned();
+            let before = sessions.call(&session, &id);
+            Some((id, laid_over(before.clone(), own), before))
+        }
+        None => None,
+    };
     Ok(Understood { session, call, title: params.title.and_then(text), description: params.description.and_then(text), options })
 }
 
@@ -94,8 +102,12 @@ fn call(params: &Params<'_>, version: u64) -> Result<Option<Fields>, String> {
         Some(mut subject) => match subject.remove("toolCall") {
             Some(Value::Object(fields)) => Ok(Some(fields)),
             Some(_) => Err("its tool call is not an object".to_owned()),
-            // Whatever else it is about is shown as it came.
-            None => Ok(Some([("rawInput".to_owned(), Value::Object(subject))].into_iter().collect())),
+            // Whatever else it is about is shown as it came, and no update can change it.
+            None => Ok(Some(
+                [("rawInput".to_owned(), Value::Object(subject)), ("toolCallId".to_owned(), Value::from(""))]
+                    .into_iter()
+                    .collect(),
+            )),
         },
         None if version < 2 => Err("it has no tool call".to_owned()),
         None => Ok(None),

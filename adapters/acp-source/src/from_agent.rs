@@ -238,15 +238,15 @@ impl FromAgent {
         }
     }
 
-    /// A line that is not one JSON object as the standard has it, but that some reader might take for a request.
+    /// A line that is not one JSON object as the standard has it, but that some reader might take for a message.
     fn look_closer(&mut self, line: &[u8]) -> Fate {
-        if memchr::memmem::find(line, b"request_permission").is_none() {
-            return Fate::Pass;
-        }
         if let Ok(line) = std::str::from_utf8(line)
             && let Some(fate) = self.look_at_each(line)
         {
             return fate;
+        }
+        if memchr::memmem::find(line, b"request_permission").is_none() {
+            return Fate::Pass;
         }
         let lossy = String::from_utf8_lossy(line);
         let mended = without_nan(&lossy).unwrap_or_else(|| lossy.into_owned());
@@ -256,25 +256,25 @@ impl FromAgent {
         }
     }
 
-    /// Several values in one line, or a list of them: some readers take them one by one. `None`: none of them asks.
+    /// Several values in one line, or a list of them: some readers take them one by one. `None`: there are none.
     fn look_at_each(&mut self, line: &str) -> Option<Fate> {
-        fn asks(value: &RawValue) -> Option<Message<'_>> {
-            Message::parse(value.get()).filter(|message| message.is_method(PERMISSION))
-        }
         let (values, rest) = values(line);
-        if !values.iter().any(|value| asks(value).is_some()) {
+        if values.is_empty() {
             return None;
         }
         let mut others = Vec::new();
+        let mut any_withheld = false;
         for value in values {
-            let withheld = asks(value).is_some_and(|message| matches!(self.permission(&message, None), Fate::Withhold));
-            if !withheld {
-                others.extend_from_slice(value.get().as_bytes());
-                others.push(b'\n');
+            match Message::parse(value.get()).map_or(Fate::Pass, |message| self.look_at(&message)) {
+                Fate::Withhold => any_withheld = true,
+                Fate::Pass | Fate::Replace(_) => {
+                    others.extend_from_slice(value.get().as_bytes());
+                    others.push(b'\n');
+                }
             }
         }
         others.extend_from_slice(rest.trim_start().as_bytes());
-        Some(Fate::Replace(others))
+        Some(if any_withheld { Fate::Replace(others) } else { Fate::Pass })
     }
 }
 

@@ -103,7 +103,8 @@ impl Source for AcpSource {
         };
         spawn("acp-from-client", Box::new(from_client))?;
         spawn("acp-from-agent", Box::new(move || from_agent.run(ends.agent_out)))?;
-        Ok((AcpAsks { inbox }, AcpReplies::new(wire)))
+        let replies = AcpReplies::start(wire).map_err(|_| SourceError::Gone)?;
+        Ok((AcpAsks { inbox }, replies))
     }
 }
 

@@ -1,30 +1,49 @@
 //! Outcomes on their way to the agent.
 
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 use bridge_core::{Replies, SourceError};
 use bridge_model::{Outcome, ReplyTo};
 use serde_json::json;
-use tokio::task::spawn_blocking;
+use tokio::sync::oneshot;
 
 use crate::wire::{Wire, locked};
 
 /// Answers the agent. Each request is answered once: whoever takes it out of the table does.
 pub struct AcpReplies {
-    wire: Arc<Wire>,
+    /// At most one for each request that is held.
+    to_write: mpsc::Sender<ToWrite>,
+}
+
+struct ToWrite {
+    ask: u64,
+    outcome: Outcome,
+    written: oneshot::Sender<Result<(), SourceError>>,
 }
 
 impl AcpReplies {
-    pub(crate) fn new(wire: Arc<Wire>) -> Self {
-        Self { wire }
+    /// Writes on a thread of its own: an agent that does not read its input keeps that thread waiting, and nobody else.
+    pub(crate) fn start(wire: Arc<Wire>) -> io::Result<Self> {
+        let (to_write, writing) = mpsc::channel::<ToWrite>();
+        let write = move || {
+            for ToWrite { ask, outcome, written } in writing {
+                // Whoever asked may have stopped waiting.
+                let _ = written.send(reply(&wire, ask, &outcome));
+            }
+        };
+        thread::Builder::new().name("acp-replies".into()).spawn(write)?;
+        Ok(Self { to_write })
     }
 }
 
 impl Replies for AcpReplies {
     async fn reply(&self, to: &ReplyTo, outcome: &Outcome) -> Result<(), SourceError> {
-        let (wire, ask, outcome) = (Arc::clone(&self.wire), to.ask, outcome.clone());
-        // An agent that does not read its input blocks this write, and nothing else.
-        spawn_blocking(move || reply(&wire, ask, &outcome)).await.unwrap_or(Err(SourceError::Gone))
+        let (written, told) = oneshot::channel();
+        let to_write = ToWrite { ask: to.ask, outcome: outcome.clone(), written };
+        self.to_write.send(to_write).map_err(|_| SourceError::Gone)?;
+        told.await.unwrap_or(Err(SourceError::Gone))
     }
 }
 

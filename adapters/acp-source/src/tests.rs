@@ -125,6 +125,14 @@ async fn malformed_requests_are_reported_withheld_and_answerable() {
         (format!(r#"{{"sessionId":5,"toolCall":{{}},"options":[{option}]}}"#), "its session id is missing or not a string"),
         (format!(r#"{{"sessionId":"s","options":[{option}]}}"#), "it has no tool call"),
         (
+            format!(r#"{{"sessionId":"s","toolCall":{{}},"options":[{option}]}}"#),
+            "its tool call has no id, or one that is not a string",
+        ),
+        (
+            format!(r#"{{"sessionId":"s","toolCall":{{"toolCallId":1}},"options":[{option}]}}"#),
+            "its tool call has no id, or one that is not a string",
+        ),
+        (
             format!(r#"{{"sessionId":"s","toolCall":[],"options":[{option}]}}"#),
             "its tool call is not an object, or nested too deeply",
         ),
@@ -310,6 +318,19 @@ async fn an_update_that_changes_the_deed_is_told_and_others_are_not() {
         rig.agent_says(&ask("1", "\"a\""));
         let changed = matches!(rig.event().await, SourceEvent::Changed(from) if from == request.from);
         assert_eq!(changed, changes, "{fields}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_hides_among_other_values_is_noticed() {
+    let change = update(r#""sessionUpdate":"tool_call_update","rawInput":{"command":"rm -rf /"}"#);
+    for line in [format!("[{MARK},{change}]"), format!("{MARK}{change}")] {
+        let mut rig = Rig::start(false).await;
+        rig.agent_says(&ask("0", "\"a\""));
+        let request = rig.requested().await;
+        rig.agent_says(&line);
+        assert!(matches!(rig.event().await, SourceEvent::Changed(from) if from == request.from), "{line}");
+        assert_eq!(rig.at_client(), line);
     }
 }
 

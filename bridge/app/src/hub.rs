@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bridge_core::{Asks, Bridge, Effect, Entry, Input, Replies, Rules, SourceEvent};
+use bridge_core::{Asks, Bridge, Effect, Entry, Input, Replies, RoomEvent, Rules};
 use bridge_model::{Ending, Outcome, ReplyTo, RequestId, RoomName, SourceName, Withdrawn};
 use tokio::sync::mpsc;
 use tracing::{error, info, warn};
@@ -107,15 +107,11 @@ impl<R: Replies> Hub<R> {
                 Input::Replied(..) => self.replying = self.replying.saturating_sub(1),
                 Input::Posted(id, Ok(_)) => info!(request.id = %id, "the card of request {id} is in its room"),
                 Input::Posted(id, Err(problem)) => warn!(request.id = %id, %problem, "the card of request {id} was not posted"),
-                Input::RoomLost(room, why) => error!(room = %room, "the room {room} is lost: {why}"),
+                Input::Room(RoomEvent::RoomLost(room, why)) => error!(room = %room, "the room {room} is lost: {why}"),
                 Input::CardClosed(id) => self.card_closed(*id),
-                Input::Requested(_)
-                | Input::Malformed { .. }
-                | Input::Changed(_)
-                | Input::Withdrawn(..)
+                Input::Source(_)
                 | Input::SourceGone(..)
-                | Input::Clicked(_)
-                | Input::CardRemoved(_)
+                | Input::Room(RoomEvent::Clicked(_) | RoomEvent::CardRemoved(_))
                 | Input::RoomOpen(..)
                 | Input::RecordFailed(_)
                 | Input::Stop
@@ -192,13 +188,7 @@ impl<R: Replies> Hub<R> {
 /// Brings what a source reports into the inbox, until it ends.
 pub(crate) async fn forward(mut asks: impl Asks, inbox: Inbox) {
     while let Some(event) = asks.next().await {
-        let input = match event {
-            SourceEvent::Requested(request) => Input::Requested(request),
-            SourceEvent::Malformed { from, headline, problem } => Input::Malformed { from, headline, problem },
-            SourceEvent::Changed(from) => Input::Changed(from),
-            SourceEvent::Withdrawn(from, why) => Input::Withdrawn(from, why),
-        };
-        if inbox.send(input).await.is_err() {
+        if inbox.send(Input::Source(event)).await.is_err() {
             return;
         }
     }

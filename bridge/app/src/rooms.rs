@@ -112,7 +112,7 @@ pub(crate) fn serve<R: Room + 'static>(make: impl Fn() -> R + Send + 'static, na
                 }
                 Err(error) => {
                     for name in names {
-                        let _ = inbox.send(Input::RoomLost(name, error.to_string())).await;
+                        let _ = inbox.send(Input::Room(RoomEvent::RoomLost(name, error.to_string()))).await;
                     }
                     told.send_replace(Connection::Failed(error));
                     return;
@@ -125,17 +125,12 @@ pub(crate) fn serve<R: Room + 'static>(make: impl Fn() -> R + Send + 'static, na
         }
         told.send_replace(Connection::Open(Arc::new(board)));
         while let Some(event) = clicks.next().await {
-            let input = match event {
-                RoomEvent::Clicked(click) => Input::Clicked(click),
-                RoomEvent::CardRemoved(card) => Input::CardRemoved(card),
-                RoomEvent::RoomLost(room, why) => Input::RoomLost(room, why),
-            };
-            if inbox.send(input).await.is_err() {
+            if inbox.send(Input::Room(event)).await.is_err() {
                 return;
             }
         }
         for name in names {
-            let _ = inbox.send(Input::RoomLost(name, "its service sends nothing any more".to_owned())).await;
+            let _ = inbox.send(Input::Room(RoomEvent::RoomLost(name, "its service sends nothing any more".to_owned()))).await;
         }
     });
     RoomHandle { commands: Arc::new(service) }

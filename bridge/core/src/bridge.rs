@@ -12,7 +12,7 @@ use policy::{Approvers, Permit, Policy, Verdict};
 use crate::card::{self, Drawn};
 use crate::held::{Held, HeldTable, Phase};
 use crate::settled::{Settled, SettledCard, SettledTable};
-use crate::{Effect, Entry, Input, RoomError, SourceError};
+use crate::{Effect, Entry, Input, RoomError, RoomEvent, SourceError, SourceEvent};
 
 /// Where button tokens come from: 128 bits each that nobody can guess.
 pub trait Tokens {
@@ -92,18 +92,15 @@ impl<T: Tokens> Bridge<T> {
         // An input can share its instant with a deadline. Expiring first makes the deadline win.
         let mut effects = self.expire(now);
         effects.extend(match input {
-            Input::Requested(request) => self.requested(now, *request),
-            Input::Malformed { from, headline, problem } => self.malformed(from, &headline, problem),
-            Input::Changed(ask) => self.held.by_ask(&ask).map_or_else(Vec::new, |id| self.refuse(now, id, Refused::Changed)),
-            Input::Withdrawn(ask, why) => self.held.by_ask(&ask).map_or_else(Vec::new, |id| self.withdraw(now, id, why)),
+            Input::Source(event) => self.source(now, event),
             Input::SourceGone(source, why) => self.withdraw_all(now, &self.held.of_source(&source), why),
             Input::Replied(id, result) => self.replied(id, result),
             Input::Posted(id, Ok(card)) => self.posted(id, card),
             Input::Posted(id, Err(error)) => self.not_posted(now, id, error),
-            Input::Clicked(click) => self.clicked(now, &click),
-            Input::CardRemoved(card) => self.card_removed(now, &card),
+            Input::Room(RoomEvent::Clicked(click)) => self.clicked(now, &click),
+            Input::Room(RoomEvent::CardRemoved(card)) => self.card_removed(now, &card),
+            Input::Room(RoomEvent::RoomLost(room, why)) => self.room_lost(now, room, &why),
             Input::RoomOpen(room, limits) => self.room_open(&room, limits),
-            Input::RoomLost(room, why) => self.room_lost(now, room, &why),
             Input::RecordFailed(id) => self.record_failed(now, id),
             Input::Stop => self.stop(now),
             Input::CardClosed(_) | Input::Tick => Vec::new(),
@@ -139,6 +136,21 @@ impl<T: Tokens> Bridge<T> {
             }
         }
         effects
+    }
+
+    fn source(&mut self, now: Timestamp, event: SourceEvent) -> Vec<Effect> {
+        match event {
+            SourceEvent::Requested(request) => self.requested(now, *request),
+            SourceEvent::Malformed { from, headline, problem } => self.malformed(from, &headline, problem),
+            SourceEvent::Changed(ask) => match self.held.by_ask(&ask) {
+                Some(id) => self.refuse(now, id, Refused::Changed),
+                None => Vec::new(),
+            },
+            SourceEvent::Withdrawn(ask, why) => match self.held.by_ask(&ask) {
+                Some(id) => self.withdraw(now, id, why),
+                None => Vec::new(),
+            },
+        }
     }
 
     fn requested(&mut self, now: Timestamp, request: PermissionRequest) -> Vec<Effect> {

@@ -128,7 +128,7 @@ fn a_button_counts_only_where_it_was_drawn() {
         let mut click = Desk::click_on(&card, 0, ada());
         click.at.room = RoomName::new(room);
         click.at.control = MessageId::new(control);
-        let effects = desk.at(1, Input::Clicked(click));
+        let effects = desk.at(1, Input::Room(RoomEvent::Clicked(click)));
         assert_eq!(replies(&effects), [ClickReply::NothingWaits], "{room} {control}");
         assert_eq!(told(&effects), Vec::<String>::new());
     }
@@ -141,7 +141,7 @@ fn a_button_of_another_room_does_not_count_before_its_card_is_known_either() {
     let card = desk.ask(1);
     let mut click = Desk::click_on(&card, 0, ada());
     click.at.room = RoomName::new("other");
-    assert_eq!(replies(&desk.at(1, Input::Clicked(click))), [ClickReply::NothingWaits]);
+    assert_eq!(replies(&desk.at(1, Input::Room(RoomEvent::Clicked(click)))), [ClickReply::NothingWaits]);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn an_unknown_button_is_nothing() {
     let card = desk.ask_and_post(1);
     let mut click = Desk::click_on(&card, 0, ada());
     click.token = ButtonToken::from_random(u128::MAX);
-    assert_eq!(replies(&desk.at(1, Input::Clicked(click))), [ClickReply::NothingWaits]);
+    assert_eq!(replies(&desk.at(1, Input::Room(RoomEvent::Clicked(click)))), [ClickReply::NothingWaits]);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_withdrawn_request_is_cancelled_and_its_card_says_why() {
     ] {
         let mut desk = Desk::new();
         let card = desk.ask_and_post(1);
-        let effects = desk.at(1, Input::Withdrawn(ask(1), why));
+        let effects = desk.at(1, Input::Source(SourceEvent::Withdrawn(ask(1), why)));
         assert_eq!(told(&effects), outcomes, "{why:?}");
         assert_eq!(closings(&effects), [Ending::Withdrawn(why)]);
         assert_eq!(replies(&desk.click(&card, 0, ada())), [ClickReply::TooLate(Ending::Withdrawn(why))]);
@@ -245,7 +245,7 @@ fn withdrawing_one_leaves_the_other() {
     let mut desk = Desk::new();
     desk.ask_and_post(1);
     let other = desk.ask_and_post(2);
-    desk.at(1, Input::Withdrawn(ask(1), Withdrawn::TurnCancelled));
+    desk.at(1, Input::Source(SourceEvent::Withdrawn(ask(1), Withdrawn::TurnCancelled)));
     assert_eq!(told(&desk.click(&other, 0, ada())), ["selected \"allow:once/✅ \""]);
 }
 
@@ -263,7 +263,7 @@ fn a_source_that_is_gone_takes_all_its_requests_along() {
 fn a_request_that_changes_while_it_waits_is_refused() {
     let mut desk = Desk::new();
     let card = desk.ask_and_post(1);
-    let effects = desk.at(1, Input::Changed(ask(1)));
+    let effects = desk.at(1, Input::Source(SourceEvent::Changed(ask(1))));
     assert_eq!(told(&effects), ["selected \"no\""]);
     assert_eq!(closings(&effects), [Ending::Refused(Refused::Changed)]);
     assert_eq!(told(&desk.click(&card, 0, ada())), Vec::<String>::new());
@@ -274,7 +274,7 @@ fn a_removed_card_withdraws_its_request_alone() {
     let mut desk = Desk::new();
     let card = desk.ask_and_post(1);
     desk.ask_and_post(2);
-    let effects = desk.at(1, Input::CardRemoved(card.posted()));
+    let effects = desk.at(1, Input::Room(RoomEvent::CardRemoved(card.posted())));
     assert_eq!(closings(&effects), [Ending::Withdrawn(Withdrawn::CardRemoved)]);
     assert_eq!(desk.bridge.held_len(), 1);
 }
@@ -284,7 +284,7 @@ fn a_lost_room_refuses_what_waits_and_what_comes() {
     let mut desk = Desk::new();
     desk.ask_and_post(1);
     let lost = Ending::Refused(Refused::RoomUnavailable("banned".into()));
-    let effects = desk.at(1, Input::RoomLost(RoomName::new("builds"), "banned".into()));
+    let effects = desk.at(1, Input::Room(RoomEvent::RoomLost(RoomName::new("builds"), "banned".into())));
     assert_eq!((told(&effects), closings(&effects)), (vec!["selected \"no\"".to_owned()], vec![lost.clone()]));
     let effects = desk.at(2, Desk::request(2));
     assert_eq!((told(&effects), closings(&effects)), (vec!["selected \"no\"".to_owned()], vec![lost]));
@@ -323,7 +323,11 @@ fn one_request_too_many_is_refused_and_the_others_stay() {
 #[test]
 fn a_malformed_request_is_shown_and_never_silent() {
     let mut desk = Desk::new();
-    let input = Input::Malformed { from: ask(1), headline: "Coder asked".into(), problem: "no options were offered".into() };
+    let input = Input::Source(SourceEvent::Malformed {
+        from: ask(1),
+        headline: "Coder asked".into(),
+        problem: "no options were offered".into(),
+    });
     let effects = desk.at(1, input);
     assert_eq!(told(&effects), ["cancelled"]);
     assert_eq!(closings(&effects), [Ending::Refused(Refused::Malformed("no options were offered".into()))]);
@@ -414,14 +418,14 @@ impl Desk {
         };
         let options =
             vec![option("\"allow:once/✅ \"", "Yes", OptionKind::AllowOnce), option("\"no\"", "No", OptionKind::RejectOnce)];
-        Input::Requested(Box::new(PermissionRequest {
+        Input::Source(SourceEvent::Requested(Box::new(PermissionRequest {
             from: ask(ask_number),
             session: Session::default(),
             title: None,
             description: None,
             tool_call: Some(ToolCall { kind: ToolKind::Execute, title: Some("ls".into()), ..ToolCall::default() }),
             options: Options::new(options).expect("options"),
-        }))
+        })))
     }
 
     fn ask(&mut self, ask_number: u64) -> Posted {
@@ -449,7 +453,7 @@ impl Desk {
     }
 
     fn click_at(&mut self, millis: u64, card: &Posted, button: usize, by: Person) -> Vec<Effect> {
-        self.at(millis, Input::Clicked(Self::click_on(card, button, by)))
+        self.at(millis, Input::Room(RoomEvent::Clicked(Self::click_on(card, button, by))))
     }
 }
 

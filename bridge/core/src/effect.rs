@@ -3,36 +3,28 @@
 use std::time::Duration;
 
 use bridge_model::{
-    Card, CardLimits, CardRef, Click, ClickRef, ClickReply, ClosedCard, Ending, Outcome, PermissionRequest, ReplyTo, RequestId,
-    RoomName, Shown, SourceName, Timestamp, Withdrawn,
+    Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Ending, Outcome, ReplyTo, RequestId, RoomName, Shown,
+    SourceName, Timestamp, Withdrawn,
 };
 
-use crate::{RoomError, SourceError};
+use crate::{RoomError, RoomEvent, SourceError, SourceEvent};
 
 /// Everything the bridge reacts to. Chat text is not among it.
 #[derive(Clone, Debug)]
 pub enum Input {
-    Requested(Box<PermissionRequest>),
-    /// See [`crate::SourceEvent::Malformed`].
-    Malformed {
-        from: ReplyTo,
-        headline: String,
-        problem: String,
-    },
-    Changed(ReplyTo),
-    Withdrawn(ReplyTo, Withdrawn),
+    /// A source reports.
+    Source(SourceEvent),
     SourceGone(SourceName, Withdrawn),
     /// What became of an [`Effect::Reply`].
     Replied(RequestId, Result<(), SourceError>),
     /// What became of an [`Effect::Post`].
     Posted(RequestId, Result<CardRef, RoomError>),
-    Clicked(Click),
-    CardRemoved(CardRef),
+    /// A room reports.
+    Room(RoomEvent),
     /// The latest [`Effect::Close`] of this request has been carried out.
     CardClosed(RequestId),
     /// The room is connected, and this is what it can show.
     RoomOpen(RoomName, CardLimits),
-    RoomLost(RoomName, String),
     /// An [`Effect::Record`] about this request could not be made durable, and what depended on it was not done. Never
     /// told of a record that nothing depends on, or a choice that was told already would be followed by a refusal.
     RecordFailed(RequestId),

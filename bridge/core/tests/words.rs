@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use bridge_core::{Bridge, Effect, Input, Limits, RoomRules, Rules, Tokens};
+use bridge_core::{Bridge, Effect, Input, Limits, RoomEvent, RoomRules, Rules, SourceEvent, Tokens};
 use bridge_model::{
     ButtonToken, CardLimits, CardRef, Click, ClickRef, Humanity, MessageId, OptionId, OptionKind, Options, PermissionOption,
     PermissionRequest, Person, PersonId, Presence, ReplyTo, RoomName, Session, Signature, SourceName, Timestamp,
@@ -76,7 +76,7 @@ fn bridge_with_a_card() -> Bridge<One> {
         options: Options::new(vec![option]).expect("options"),
     };
     let mut bridge = Bridge::new(rules, 1, One);
-    bridge.handle(Timestamp::from_unix_millis(0), Input::Requested(Box::new(request)));
+    bridge.handle(Timestamp::from_unix_millis(0), Input::Source(SourceEvent::Requested(Box::new(request))));
     let card = CardRef { room: RoomName::new("r"), control: MessageId::new("card"), parts: vec![] };
     bridge.handle(Timestamp::from_unix_millis(0), Input::Posted(bridge_model::RequestId { run: 1, number: 1 }, Ok(card)));
     bridge
@@ -93,5 +93,5 @@ fn click(token: ButtonToken) -> Input {
     };
     let at =
         ClickRef { room: RoomName::new("r"), control: MessageId::new("card"), person: by.id.clone(), click: MessageId::new("c") };
-    Input::Clicked(Click { token, by, at })
+    Input::Room(RoomEvent::Clicked(Click { token, by, at }))
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use bridge_core::{Bridge, Effect, Entry, Input, Limits, RoomError, RoomRules, Rules, SourceError, Tokens};
+use bridge_core::{
+    Bridge, Effect, Entry, Input, Limits, RoomError, RoomEvent, RoomRules, Rules, SourceError, SourceEvent, Tokens,
+};
 use bridge_model::{
     ButtonToken, Card, CardLimits, CardRef, Click, ClickRef, Delivery, Ending, Humanity, MessageId, OptionId, OptionKind,
     Options, Outcome, PermissionOption, PermissionRequest, Person, PersonId, Presence, ReplyTo, RequestId, RoomName, Session,
@@ -186,7 +188,7 @@ impl World {
             over: false,
         };
         self.asked.insert(RequestId { run: u64::MAX, number: self.asks }, asked);
-        self.give(Input::Requested(Box::new(request)));
+        self.give(Input::Source(SourceEvent::Requested(Box::new(request))));
     }
 
     /// Somebody presses some button, mostly where it is.
@@ -205,7 +207,7 @@ impl World {
             power: None,
         };
         let at = ClickRef { room: RoomName::new(room), control, person: by.id.clone(), click: MessageId::new("click") };
-        self.give(Input::Clicked(Click { token, by, at }));
+        self.give(Input::Room(RoomEvent::Clicked(Click { token, by, at })));
     }
 
     fn post_news(&mut self) {
@@ -234,7 +236,11 @@ impl World {
 
     fn withdraw(&mut self) {
         let Some(from) = self.dice.choice(self.asked.values()).map(|asked| asked.from.clone()) else { return };
-        let input = if self.dice.bool() { Input::Withdrawn(from, Withdrawn::TurnEnded) } else { Input::Changed(from) };
+        let input = if self.dice.bool() {
+            Input::Source(SourceEvent::Withdrawn(from, Withdrawn::TurnEnded))
+        } else {
+            Input::Source(SourceEvent::Changed(from))
+        };
         self.give(input);
     }
 
@@ -242,7 +248,7 @@ impl World {
         let cards: Vec<_> =
             self.asked.iter().filter_map(|(id, asked)| asked.card.as_ref().map(|_| (*id, asked.room.clone()))).collect();
         let Some((id, room)) = self.dice.choice(cards) else { return };
-        self.give(Input::CardRemoved(CardRef { room, control: control(id), parts: vec![] }));
+        self.give(Input::Room(RoomEvent::CardRemoved(CardRef { room, control: control(id), parts: vec![] })));
     }
 
     /// One instant before, at or after some deadline, where mistakes live.
@@ -252,7 +258,7 @@ impl World {
     }
 
     fn give(&mut self, input: Input) {
-        let click = if let Input::Clicked(click) = &input { Some(click.clone()) } else { None };
+        let click = if let Input::Room(RoomEvent::Clicked(click)) = &input { Some(click.clone()) } else { None };
         // What the rules have expire expires, whatever the input is.
         for asked in self.asked.values_mut().filter(|asked| asked.deadline() <= self.now) {
             asked.over = true;
