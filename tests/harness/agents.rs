@@ -15,6 +15,11 @@ pub fn scripted_agent() -> Vec<OsString> {
     vec![own_binary("scripted-agent").into()]
 }
 
+/// The agent that sends back what it is sent; see `agents/echo_agent.py`.
+pub fn echo_agent() -> Vec<OsString> {
+    vec!["python3".into(), python_script("echo_agent.py").into()]
+}
+
 /// An agent that plays steps and keeps every byte it receives; see `agents/raw_agent.py`.
 pub struct RawAgent {
     home: TempDir,

@@ -87,6 +87,16 @@ impl BridgeProcess {
         }
     }
 
+    /// Closes its input and waits until its output ends; all of it that nobody has taken.
+    pub async fn rest_of_output(&mut self) -> Vec<u8> {
+        self.close_stdin();
+        let mut rest = Vec::new();
+        while let Some(line) = self.try_next_frame().await {
+            rest.extend(line);
+        }
+        rest
+    }
+
     /// Frames that have come and that nobody has taken.
     pub fn skipped(&self) -> impl Iterator<Item = &[u8]> {
         self.skipped.iter().map(Vec::as_slice)

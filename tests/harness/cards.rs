@@ -42,6 +42,11 @@ impl SeenCard {
     }
 }
 
+/// The agent's label alone, without what the card adds in its own words.
+fn label(answer: &str) -> &str {
+    answer.rsplit_once(" (").map_or(answer, |(label, _)| label)
+}
+
 /// All cards of a room so far.
 pub(crate) fn cards(events: &[Seen], room: &str) -> Vec<SeenCard> {
     let polls = events.iter().enumerate().filter(|(_, seen)| seen.room == room && seen.kind() == POLL_START);
@@ -53,7 +58,7 @@ fn card(before: &[Seen], poll: &Seen) -> Option<SeenCard> {
         |seen: &&Seen| seen.room == poll.room && seen.sender() == poll.sender() && is_message(seen) && edits(seen).is_none();
     let message = before.iter().rev().find(is_details)?;
     let start = &poll.event["content"][POLL_START];
-    let answer = |answer: &Value| (string(&answer["id"]), text(answer));
+    let answer = |answer: &Value| (string(&answer["id"]), label(&text(answer)).to_owned());
     let Shown { body, html, .. } = shown(&message.event["content"]);
     Some(SeenCard {
         room: poll.room.clone(),

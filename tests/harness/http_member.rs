@@ -24,12 +24,17 @@ pub struct HttpMember {
 
 impl HttpMember {
     pub async fn log_in(account: &Credentials) -> Self {
-        let http = Http::new(account.homeserver.clone());
+        let (token, _) = Self::new_token(account).await;
+        Self::with_token(account.homeserver.clone(), account.user_id.clone(), token)
+    }
+
+    /// The access token and the id of a new device.
+    pub async fn new_token(account: &Credentials) -> (String, String) {
         let identifier = json!({"type": "m.id.user", "user": account.user});
         let login = json!({"type": "m.login.password", "identifier": identifier, "password": account.password});
-        let answer = http.post("/_matrix/client/v3/login", &login).await.expect_ok();
-        let token = answer["access_token"].as_str().expect("an access token").to_owned();
-        Self::with_token(account.homeserver.clone(), account.user_id.clone(), token)
+        let answer = Http::new(account.homeserver.clone()).post("/_matrix/client/v3/login", &login).await.expect_ok();
+        let text = |key: &str| answer[key].as_str().expect("a text").to_owned();
+        (text("access_token"), text("device_id"))
     }
 
     /// On behalf of a device that is logged in already.

@@ -38,6 +38,7 @@ impl Launch {
         let home = tempfile::Builder::new().prefix("countersign-home-").tempdir().expect("a temporary directory");
         let mut command = Command::new(program.into());
         command.args(arguments).current_dir(home.path()).env("HOME", home.path());
+        command.env_remove("COUNTERSIGN_CONFIG");
         for directory in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"] {
             command.env_remove(directory);
         }

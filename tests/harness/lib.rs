@@ -19,7 +19,7 @@ mod sight;
 mod synapse;
 mod wait;
 
-pub use agents::{RawAgent, scripted_agent};
+pub use agents::{RawAgent, echo_agent, scripted_agent};
 pub use binaries::countersign;
 pub use bridge_process::BridgeProcess;
 pub use captures::{Capture, Dir, Frame};

@@ -97,6 +97,12 @@ approvers = ["{ada}", "{bob}"]
         fs::write(self.config(), config).expect("written");
     }
 
+    pub(crate) fn reconfigure(&self, from: &str, to: &str) {
+        let config = fs::read_to_string(self.config()).expect("readable");
+        assert!(config.contains(from), "{config}");
+        fs::write(self.config(), config.replace(from, to)).expect("written");
+    }
+
     pub(crate) fn config(&self) -> PathBuf {
         self.file("countersign.toml")
     }
@@ -188,7 +194,7 @@ fn report(frame: &Value) -> Option<Value> {
 }
 
 /// Writes a file that only its owner can read.
-fn secret(path: &Path, text: &str) {
+pub(crate) fn secret(path: &Path, text: &str) {
     fs::write(path, text).expect("written");
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("set");
 }

@@ -279,8 +279,9 @@ impl FromAgent {
 }
 
 impl Sieve for FromAgent {
-    fn is_of_interest(&self, line: &[u8]) -> bool {
-        self.needles.is_match(line)
+    fn next_of_interest(&self, lines: &[u8]) -> Option<usize> {
+        // No needle spans a line's end.
+        self.needles.find(lines).map(|found| found.start())
     }
 
     fn look(&mut self, line: &[u8]) -> Fate {
@@ -297,7 +298,10 @@ impl Sieve for FromAgent {
     }
 
     fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
-        locked(&self.wire.client).pass(bytes)
+        self.wire.flow.writing_to_client(true);
+        let passed = locked(&self.wire.client).pass(bytes);
+        self.wire.flow.writing_to_client(false);
+        passed
     }
 }
 

@@ -115,8 +115,8 @@ impl FromClient {
 }
 
 impl Sieve for FromClient {
-    fn is_of_interest(&self, _line: &[u8]) -> bool {
-        true
+    fn next_of_interest(&self, lines: &[u8]) -> Option<usize> {
+        (!lines.is_empty()).then_some(0)
     }
 
     fn look(&mut self, line: &[u8]) -> Fate {

@@ -26,14 +26,17 @@ use std::thread;
 
 use bridge_core::{Source, SourceError, SourceEvent};
 use bridge_model::SourceName;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio::sync::{mpsc, watch};
 
 pub use agent::{Agent, ExitHow, widen};
 pub use replies::AcpReplies;
+pub use wire::Flow;
 
 use from_agent::FromAgent;
 use from_client::FromClient;
-use wire::Wire;
+use wire::{Counted, Wire};
 
 /// Events that may wait for the bridge; beyond it the agent's and the client's lines wait.
 const EVENTS_MAX: usize = 256;
@@ -58,12 +61,23 @@ pub struct Ends {
 pub struct AcpSource {
     options: Options,
     ends: Ends,
-    client_gone: watch::Sender<bool>,
+    client: watch::Sender<ClientState>,
+    flow: Arc<Flow>,
+}
+
+/// Whether the client is still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ClientState {
+    There,
+    /// It has closed its end. What it said before may still be on its way.
+    HungUp,
+    /// All that it said has been passed on, and the agent's input has been closed.
+    Gone,
 }
 
 impl AcpSource {
     pub fn new(options: Options, ends: Ends) -> Self {
-        Self { options, ends, client_gone: watch::Sender::new(false) }
+        Self { options, ends, client: watch::Sender::new(ClientState::There), flow: Arc::default() }
     }
 
     /// Between this process's standard input and output and an agent's pipes.
@@ -74,13 +88,21 @@ impl AcpSource {
         let client_out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         widen(&client_in);
         widen(&client_out);
+        let watched = client_in.try_clone()?;
         let (client_in, client_out) = (Box::new(client_in), Box::new(client_out));
-        Ok(Self::new(options, Ends { client_in, client_out, agent_in: Box::new(agent_in), agent_out: Box::new(agent_out) }))
+        let source =
+            Self::new(options, Ends { client_in, client_out, agent_in: Box::new(agent_in), agent_out: Box::new(agent_out) });
+        let client = source.client.clone();
+        thread::Builder::new().name("acp-client-watch".into()).spawn(move || watch_for_hangup(&watched, &client))?;
+        Ok(source)
     }
 
-    /// Turns `true` once the client's input has ended and the agent's has been closed after it.
-    pub fn client_gone(&self) -> watch::Receiver<bool> {
-        self.client_gone.subscribe()
+    pub fn client(&self) -> watch::Receiver<ClientState> {
+        self.client.subscribe()
+    }
+
+    pub fn flow(&self) -> Arc<Flow> {
+        Arc::clone(&self.flow)
     }
 }
 
@@ -89,9 +111,10 @@ impl Source for AcpSource {
     type Replies = AcpReplies;
 
     async fn connect(self) -> Result<(AcpAsks, AcpReplies), SourceError> {
-        let Self { options, ends, client_gone } = self;
+        let Self { options, ends, client, flow } = self;
         let (events, inbox) = mpsc::channel(EVENTS_MAX);
-        let wire = Arc::new(Wire::new(options, ends.agent_in, ends.client_out, events));
+        let agent_in = Box::new(Counted::new(ends.agent_in, Arc::clone(&flow)));
+        let wire = Arc::new(Wire::new(options, agent_in, ends.client_out, flow, events));
         let (from_client, from_agent) = (FromClient::new(Arc::clone(&wire)), FromAgent::new(Arc::clone(&wire)));
         // Plain threads: they spend their lives in blocking reads, and a hop through a runtime would double the latency.
         let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
@@ -99,13 +122,25 @@ impl Source for AcpSource {
         };
         let from_client = move || {
             from_client.run(ends.client_in);
-            client_gone.send_replace(true);
+            client.send_replace(ClientState::Gone);
         };
         spawn("acp-from-client", Box::new(from_client))?;
         spawn("acp-from-agent", Box::new(move || from_agent.run(ends.agent_out)))?;
         let replies = AcpReplies::start(wire).map_err(|_| SourceError::Gone)?;
         Ok((AcpAsks { inbox }, replies))
     }
+}
+
+/// Tells that the client closed its end, though its last words cannot be read yet because the agent takes nothing.
+fn watch_for_hangup(client_in: &File, client: &watch::Sender<ClientState>) {
+    // With no events asked for, only the end is told; a file or a terminal without one never does.
+    let mut ends = [PollFd::new(client_in.as_fd(), PollFlags::empty())];
+    while let Err(Errno::EINTR) = poll(&mut ends, PollTimeout::NONE) {}
+    client.send_if_modified(|state| {
+        let news = *state == ClientState::There;
+        *state = (*state).max(ClientState::HungUp);
+        news
+    });
 }
 
 /// What the agent asks. It ends when the agent's output does.

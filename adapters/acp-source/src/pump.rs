@@ -20,8 +20,10 @@ pub(crate) enum Fate {
 
 /// Looks at lines and passes bytes on.
 pub(crate) trait Sieve {
-    /// Cheap and without effect: whether [`Sieve::look`] has to see the line at all.
-    fn is_of_interest(&self, line: &[u8]) -> bool;
+    /// Cheap and without effect: a place in the first line that [`Sieve::look`] has to see, if there is one.
+    ///
+    /// It is given many lines at once, since most lines concern nobody here.
+    fn next_of_interest(&self, lines: &[u8]) -> Option<usize>;
     /// Called once for each line of interest, its line ending included, after all earlier bytes were passed on.
     fn look(&mut self, line: &[u8]) -> Fate;
     /// Called after a line that [`Sieve::look`] let pass has been passed on.
@@ -66,24 +68,22 @@ pub(crate) fn run(mut from: impl Read, sieve: &mut impl Sieve) -> io::Result<()>
 
 /// Passes runs of uninteresting lines on in one piece.
 fn sift(lines: &[u8], sieve: &mut impl Sieve) -> io::Result<()> {
-    let (mut passed, mut start) = (0, 0);
-    while start < lines.len() {
-        let end = memchr::memchr(b'\n', &lines[start..]).map_or(lines.len(), |at| start + at + 1);
-        if sieve.is_of_interest(&lines[start..end]) {
-            if passed < start {
-                sieve.pass(&lines[passed..start])?;
-            }
-            match sieve.look(&lines[start..end]) {
-                Fate::Pass => sieve.pass(&lines[start..end])?,
-                Fate::Withhold => {}
-                Fate::Replace(bytes) => sieve.pass(&bytes)?,
-            }
-            sieve.passed();
-            passed = end;
+    let mut rest = lines;
+    while let Some(at) = sieve.next_of_interest(rest) {
+        let start = memchr::memrchr(b'\n', &rest[..at]).map_or(0, |before| before + 1);
+        let end = memchr::memchr(b'\n', &rest[at..]).map_or(rest.len(), |after| at + after + 1);
+        if 0 < start {
+            sieve.pass(&rest[..start])?;
         }
-        start = end;
+        match sieve.look(&rest[start..end]) {
+            Fate::Pass => sieve.pass(&rest[start..end])?,
+            Fate::Withhold => {}
+            Fate::Replace(bytes) => sieve.pass(&bytes)?,
+        }
+        sieve.passed();
+        rest = &rest[end..];
     }
-    if passed < lines.len() { sieve.pass(&lines[passed..]) } else { Ok(()) }
+    if rest.is_empty() { Ok(()) } else { sieve.pass(rest) }
 }
 
 #[cfg(test)]
@@ -98,8 +98,8 @@ mod tests {
     }
 
     impl Sieve for Keep {
-        fn is_of_interest(&self, line: &[u8]) -> bool {
-            line.iter().any(|b| b"hri".contains(b))
+        fn next_of_interest(&self, lines: &[u8]) -> Option<usize> {
+            lines.iter().position(|byte| b"hri".contains(byte))
         }
 
         fn look(&mut self, line: &[u8]) -> Fate {

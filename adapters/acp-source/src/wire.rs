@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bridge_core::SourceEvent;
 use bridge_model::{Outcome, ReplyTo, Withdrawn};
@@ -34,6 +35,7 @@ pub(crate) struct Wire {
     pub(crate) state: Mutex<State>,
     pub(crate) agent: Mutex<LineEnd>,
     pub(crate) client: Mutex<LineEnd>,
+    pub(crate) flow: Arc<Flow>,
     events: mpsc::Sender<Event>,
 }
 
@@ -72,10 +74,11 @@ impl Wire {
         options: Options,
         agent: Box<dyn Write + Send>,
         client: Box<dyn Write + Send>,
+        flow: Arc<Flow>,
         events: mpsc::Sender<Event>,
     ) -> Self {
         let (agent, client) = (Mutex::new(LineEnd::new(agent)), Mutex::new(LineEnd::new(client)));
-        Self { options, state: Mutex::default(), agent, client, events }
+        Self { options, state: Mutex::default(), agent, client, flow, events }
     }
 
     /// Waits for room in the bridge's inbox. A bridge that is gone hears nothing, and has refused everything itself.
@@ -183,6 +186,54 @@ fn remember(ids: &mut VecDeque<RpcId>, key: RpcId) {
         ids.pop_front();
     }
     ids.push_back(key);
+}
+
+/// What can be seen of the flow from outside, so that nobody waits for a side that will never move again.
+#[derive(Debug, Default)]
+pub struct Flow {
+    to_agent_bytes: AtomicU64,
+    is_writing_to_client: AtomicBool,
+}
+
+impl Flow {
+    /// Bytes that the agent's end has taken so far.
+    pub fn to_agent_bytes(&self) -> u64 {
+        self.to_agent_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether the client is being written to, which takes as long as it does not read.
+    pub fn is_writing_to_client(&self) -> bool {
+        self.is_writing_to_client.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn writing_to_client(&self, is_writing: bool) {
+        self.is_writing_to_client.store(is_writing, Ordering::Relaxed);
+    }
+}
+
+/// Writes in pieces and counts them, so that a reader who is slow is told from one who does not read.
+pub(crate) struct Counted {
+    to: Box<dyn Write + Send>,
+    flow: Arc<Flow>,
+}
+
+impl Counted {
+    pub(crate) fn new(to: Box<dyn Write + Send>, flow: Arc<Flow>) -> Self {
+        Self { to, flow }
+    }
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        const PIECE: usize = 256 << 10;
+        let written = self.to.write(&bytes[..bytes.len().min(PIECE)])?;
+        self.flow.to_agent_bytes.fetch_add(written as u64, Ordering::Relaxed);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
 }
 
 /// An outgoing end that knows whether a line is open, so that a line of ours never continues one of theirs.

@@ -8,7 +8,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use bridge_core::RoomError;
-use bridge_model::{Card, ClosedCard, Delivery, Ending, NotDelivered, Refused, RequestId, SectionBody, Timestamp, Withdrawn};
+use bridge_model::{
+    ButtonStyle, Card, ClosedCard, Delivery, Ending, NotDelivered, Refused, RequestId, SectionBody, Timestamp, Withdrawn,
+};
 use matrix_sdk::ruma::EventId;
 use serde_json::{Value, json};
 
@@ -31,26 +33,37 @@ pub(crate) fn message(card: &Card, within: Duration) -> Value {
     let mut body = format!("{} (#{number})\n", card.headline);
     let mut html = format!("<p><strong>{} (#{number})</strong></p>", running(card.headline.as_str()));
     for section in &card.sections {
-        let _ = write!(body, "\n{}:\n", section.heading);
-        let _ = write!(html, "<p><strong>{}</strong></p>", escape(section.heading));
+        let heading = section.heading;
         match &section.body {
             SectionBody::Text(text) => {
-                let _ = writeln!(body, "{text}");
-                let _ = write!(html, "<p>{}</p>", running(text.as_str()));
+                let _ = write!(body, "\n{heading}: {text}\n");
+                let _ = write!(html, "<p><strong>{heading}:</strong> {}</p>", running(text.as_str()));
             }
             SectionBody::Code(text) => {
-                let _ = writeln!(body, "{text}");
-                let _ = write!(html, "<pre><code>{}</code></pre>", escape(text.as_str()));
+                // Set in, so that no line of it passes for a line of the card's own.
+                let _ = write!(body, "\n{heading}:\n    {}\n", text.as_str().replace('\n', "\n    "));
+                let _ = write!(html, "<p><strong>{heading}:</strong><br>{}</p>", lines_of_code(text.as_str()));
             }
         }
     }
-    let expires = format!("Expires at {} UTC, {} after it was asked. Answer in the poll.", clock(card.deadline), span(within));
+    let expires =
+        format!("Answer in the poll within {}, until {} UTC. After that it is refused.", span(within), clock(card.deadline));
     let _ = write!(body, "\n{expires}");
     let _ = write!(html, "<p>{expires}</p>");
     text_content(&body, &html)
 }
 
-/// The buttons of a card, as a poll with one answer per option.
+/// What an option does, by its kind. A poll has no colours to say so, and a label may say anything.
+const fn does(style: ButtonStyle) -> &'static str {
+    match style {
+        ButtonStyle::AllowOnce => "allows once",
+        ButtonStyle::AllowAlways => "allows always",
+        ButtonStyle::Reject => "refuses",
+        ButtonStyle::Neutral => "of unknown kind",
+    }
+}
+
+/// The buttons of a card, as a poll with one answer per option: the agent's label, and what it does in our words.
 pub(crate) fn poll(card: &Card) -> Value {
     let question = format!("{} (#{})", card.headline, card.request.number);
     let mut fallback = question.clone();
@@ -59,8 +72,9 @@ pub(crate) fn poll(card: &Card) -> Value {
         .iter()
         .enumerate()
         .map(|(at, button)| {
-            let _ = write!(fallback, "\n{}. {}", at + 1, button.label);
-            json!({ "id": button.token.to_string(), TEXT: button.label.as_str() })
+            let text = format!("{} ({})", button.label, does(button.style));
+            let _ = write!(fallback, "\n{}. {text}", at + 1);
+            json!({ "id": button.token.to_string(), TEXT: text })
         })
         .collect();
     json!({
@@ -205,6 +219,19 @@ pub(crate) fn txn(request: RequestId, part: &str) -> matrix_sdk::ruma::OwnedTran
     bridge_core::part_name(request, part).into()
 }
 
+/// Each line as code of its own, which phones wrap; what stands in `<pre>` they cut off at the edge of the screen.
+fn lines_of_code(text: &str) -> String {
+    let line = |line: &str| {
+        let unindented = line.trim_start_matches([' ', '\t']);
+        let indent: String = line[..line.len() - unindented.len()]
+            .chars()
+            .map(|c| if c == '\t' { "&nbsp;&nbsp;&nbsp;&nbsp;" } else { "&nbsp;" })
+            .collect();
+        if line.is_empty() { String::new() } else { format!("<code>{indent}{}</code>", escape(unindented)) }
+    };
+    text.trim_end_matches('\n').split('\n').map(line).collect::<Vec<_>>().join("<br>")
+}
+
 fn text_content(body: &str, html: &str) -> Value {
     json!({
         "msgtype": "m.text",
@@ -219,13 +246,16 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Running text as HTML that shows every space and line break, and no word of which becomes a link or a mention.
+/// Running text as HTML that shows every space and line break, and no word of which becomes a link or a mention: a line
+/// with a word that might is code as a whole.
 fn running(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for (at, line) in text.split('\n').enumerate() {
         if at > 0 {
             html.push_str("<br>");
         }
+        let is_active = line.split(' ').any(could_become_active);
+        html.push_str(if is_active { "<code>" } else { "" });
         let mut before: Option<&str> = None;
         for word in line.split(' ') {
             // Browsers swallow a space at the beginning of a line and all but one between words.
@@ -234,12 +264,9 @@ fn running(text: &str) -> String {
                 Some("") => html.push_str("&nbsp;"),
                 Some(_) => html.push_str(if word.is_empty() { "&nbsp;" } else { " " }),
             }
-            if could_become_active(word) {
-                let _ = write!(html, "<code>{}</code>", escape(word));
-            } else {
-                html.push_str(&escape(word));
-            }
+            html.push_str(&escape(word));
         }
+        html.push_str(if is_active { "</code>" } else { "" });
     }
     html
 }
@@ -271,11 +298,12 @@ fn civil(days: u64) -> (u64, u64, u64) {
 }
 
 fn span(span: Duration) -> String {
-    let seconds = span.as_secs();
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7_200 => format!("{} min", seconds / 60),
-        _ => format!("{} h", seconds / 3_600),
+    // A card is posted a moment after its request came, so the last unit is rounded.
+    let rounded = |unit: u64| (span.as_millis() + u128::from(unit) * 500) / (u128::from(unit) * 1_000);
+    match rounded(1) {
+        0..120 => format!("{} s", rounded(1)),
+        120..7_200 => format!("{} min", rounded(60)),
+        _ => format!("{} h", rounded(3_600)),
     }
 }
 

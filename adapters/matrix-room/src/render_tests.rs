@@ -10,7 +10,7 @@ fn an_agents_markup_is_only_text() {
     let html = content["formatted_body"].as_str().expect("a text");
     assert!(!html.contains("<a") && !html.contains("<img"), "{html}");
     assert!(html.contains("&lt;/code&gt;&lt;/pre&gt;&lt;a href="), "{html}");
-    assert_eq!(html.matches("<pre>").count(), html.matches("</pre>").count());
+    assert_eq!(html.matches("<code>").count(), html.matches("</code>").count());
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn nobody_is_mentioned_and_nothing_becomes_a_link() {
         assert_eq!(content["m.mentions"], json!({}));
     }
     let html = running("ask @room at www.evil.example: or https://evil.example/x now");
-    assert_eq!(html, "ask <code>@room</code> at <code>www.evil.example:</code> or <code>https://evil.example/x</code> now");
+    assert_eq!(html, "<code>ask @room at www.evil.example: or https://evil.example/x now</code>");
 }
 
 #[test]
@@ -35,7 +35,12 @@ fn spaces_and_line_breaks_are_shown_as_they_are() {
 #[test]
 fn the_plain_body_carries_every_detail() {
     let body = message(&card("rm -rf /srv\n  --force"), WITHIN)["body"].as_str().expect("a text").to_owned();
-    for part in ["Coder wants to run: ls (#7)", "Command:", "rm -rf /srv\n  --force", "2026-11-30 06:26:40 UTC, 5 min after"] {
+    for part in [
+        "Coder wants to run: ls (#7)",
+        "Command:",
+        "    rm -rf /srv\n      --force",
+        "within 5 min, until 2026-11-30 06:26:40 UTC",
+    ] {
         assert!(body.contains(part), "{body}");
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_source::{AcpSource, Agent, ExitHow, Options};
+use acp_source::{AcpSource, Agent, ClientState, ExitHow, Flow, Options};
 use bridge_config::{Config, ConfigError};
 use bridge_core::{Input, Source};
 use bridge_model::{SourceName, Withdrawn};
@@ -72,7 +72,7 @@ async fn between(
     let name = SourceName::new("acp");
     let also_ask_client = also_ask_client || config.is_some_and(|config| config.acp.also_ask_client);
     let source = AcpSource::on_stdio(Options { name: name.clone(), also_ask_client }, &mut agent)?;
-    let client_gone = source.client_gone();
+    let (client, flow) = (source.client(), source.flow());
     let mut signals = Signals::listen()?;
     let (asks, replies) = source.connect().await.map_err(io::Error::other)?;
 
@@ -87,8 +87,8 @@ async fn between(
         .serve(async {
             tokio::select! {
                 _ = asked => Ended::AgentClosed,
-                () = client_left(client_gone) => Ended::ClientGone,
-                () = agent_left(&agent) => Ended::AgentClosed,
+                () = client_left(client, &flow) => Ended::ClientGone,
+                () = agent_left(&agent, &flow) => Ended::AgentClosed,
                 signal = signals.next() => Ended::Signal(signal),
             }
         })
@@ -119,19 +119,29 @@ enum Ended {
     Signal(i32),
 }
 
-/// The client is gone, and the agent, whose input was closed, has had its time to end by itself.
-async fn client_left(mut client_gone: watch::Receiver<bool>) {
-    if client_gone.wait_for(|gone| *gone).await.is_err() {
+/// The client is gone, and the agent has had its time to take what was said last and to end by itself.
+async fn client_left(mut client: watch::Receiver<ClientState>, flow: &Flow) {
+    if client.wait_for(|state| *state != ClientState::There).await.is_err() {
         std::future::pending::<()>().await;
     }
-    grace().await;
+    loop {
+        let (state, taken) = (*client.borrow(), flow.to_agent_bytes());
+        grace().await;
+        // An agent that still takes what the client left behind is given more time.
+        if state == ClientState::Gone || (*client.borrow() == state && flow.to_agent_bytes() == taken) {
+            return;
+        }
+    }
 }
 
 /// The agent has ended, and its last words have had their time to arrive, though something it left behind keeps its
-/// output open.
-async fn agent_left(agent: &Agent) {
+/// output open. A client that reads late is waited for.
+async fn agent_left(agent: &Agent, flow: &Flow) {
     while agent.exited(Duration::from_hours(1)).await.is_none() {}
     grace().await;
+    while flow.is_writing_to_client() {
+        grace().await;
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "there is no event for nothing happening")]

@@ -98,6 +98,10 @@ impl<R: Replies> Hub<R> {
         for room in self.rooms.values() {
             room.closed(within).await;
         }
+        // What the rooms told meanwhile, that their cards are closed above all, goes on record.
+        while let Ok(input) = self.inbox.try_recv() {
+            self.take_in(input);
+        }
     }
 
     fn take_in(&mut self, input: Input) {

@@ -75,7 +75,17 @@ pub(crate) fn headline(asked: &PermissionRequest) -> Shown {
     let agent = agent.map_or_else(|| Shown::line("An agent"), |name| Shown::line(name).cut(NAME_MAX));
     let kind = asked.tool_call.as_ref().map_or(ToolKind::Other, |tool_call| tool_call.kind);
     let object = details::object(asked).map_or_else(|| Shown::line("(it does not say what)"), |object| Shown::line(&object));
-    agent.then(&Shown::line(&format!(" wants to {}: ", verb(kind)))).then(&object.cut(OBJECT_MAX))
+    agent.then(&Shown::line(&format!(" wants to {}: ", verb(kind)))).then(&cut_counted(&object))
+}
+
+/// The beginning of what is long, and how much of it is missing: a bare ellipsis could hide a word or a page.
+fn cut_counted(object: &Shown) -> Shown {
+    let total = object.as_str().chars().count();
+    if total <= OBJECT_MAX {
+        object.clone()
+    } else {
+        object.cut(OBJECT_MAX).then(&Shown::line(&format!(" (+{} characters)", total + 1 - OBJECT_MAX)))
+    }
 }
 
 /// What can be said about a request that could not be understood.

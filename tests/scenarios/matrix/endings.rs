@@ -1,6 +1,6 @@
 //! Every way to end without an answer refuses, and says so.
 
-use countersign_tests::until;
+use countersign_tests::{Launch, RawAgent, Seen, Synapse, until};
 use nix::sys::signal::Signal;
 
 use crate::stage::{PLAIN, People, Plan, Stage, cancelled, selected};
@@ -126,4 +126,23 @@ async fn a_second_bridge_on_the_same_rooms_is_refused() {
     let mut third = people.start().await;
     let exits = [second.wait_exit().await.code(), third.wait_exit().await.code()];
     assert!(exits.contains(&Some(78)), "{exits:?}");
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_be_understood_is_refused_and_shown() {
+    let ask = |id: &str, options: serde_json::Value| {
+        let params = serde_json::json!({"sessionId": "s", "toolCall": {"toolCallId": "c", "title": "x"}, "options": options});
+        serde_json::json!({"send": {"jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params}})
+    };
+    let twice = serde_json::json!([{"optionId": "a", "name": "A", "kind": "allow_once"}, {"optionId": "a", "name": "B", "kind": "reject_once"}]);
+    let agent = RawAgent::new(&[ask("none", serde_json::json!([])), ask("twice", twice)]);
+    let people = People::gather(Synapse::shared().await, &PLAIN).await;
+    let _bridge = Launch::acp(Some(&people.config()), &agent.command()).await.start();
+    for (id, problem) in [("none", "no options were offered"), ("twice", "two options have the same id")] {
+        let answer = agent.wait_to_receive("a refusal", |frame| frame["id"] == id).await;
+        assert_eq!(answer["result"], serde_json::json!({"outcome": {"outcome": "cancelled"}}));
+        let says = |seen: &Seen| seen.event["content"]["body"].as_str().is_some_and(|body| body.contains(problem));
+        people.ada.wait_for_event("what was wrong with it", &people.room, says).await;
+    }
+    assert_eq!(people.ada.cards(&people.room).len(), 0);
 }

@@ -3,5 +3,6 @@
 mod choosing;
 mod endings;
 mod outages;
+mod sessions;
 mod who;
 mod words;

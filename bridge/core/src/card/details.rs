@@ -31,10 +31,11 @@ pub(super) fn object(asked: &PermissionRequest) -> Option<String> {
 /// Everything the agent told, each part whole, the most telling first.
 pub(super) fn sections(asked: &PermissionRequest) -> Vec<Section> {
     let mut sections = Vec::new();
+    // Running text stays in one line, lest it pass for lines of the card's own.
     let mut text = |heading, text: Option<&str>| {
         sections.extend(
             text.filter(|text| !text.trim().is_empty())
-                .map(|text| Section { heading, body: SectionBody::Text(Shown::block(text)) }),
+                .map(|text| Section { heading, body: SectionBody::Text(Shown::line(text)) }),
         );
     };
     let tool_call = asked.tool_call.as_ref();
@@ -42,11 +43,14 @@ pub(super) fn sections(asked: &PermissionRequest) -> Vec<Section> {
     let call_title = tool_call.and_then(|tool_call| tool_call.title.as_deref());
     text("Title, in the agent's words", title.or(call_title));
     text("Tool call, in the agent's words", call_title.filter(|call_title| title.is_some_and(|title| title != *call_title)));
-    text("Explanation, in the agent's words", asked.description.as_deref());
     text("Tool", tool_call.and_then(|tool_call| tool_call.name.as_deref()));
     text("Kind", tool_call.map(|tool_call| tool_call.kind.name()));
     if let Some(tool_call) = tool_call {
         sections.extend(tool_call_sections(tool_call));
+    }
+    if let Some(explanation) = asked.description.as_deref().filter(|explanation| !explanation.trim().is_empty()) {
+        sections
+            .push(Section { heading: "Explanation, in the agent's words", body: SectionBody::Code(Shown::block(explanation)) });
     }
     let session = [
         ("works in", asked.session.cwd.as_deref()),

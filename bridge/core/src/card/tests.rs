@@ -25,6 +25,13 @@ fn the_headline_names_the_deed_and_not_its_title() {
 }
 
 #[test]
+fn a_long_headline_says_how_much_is_missing() {
+    let long = call(ToolKind::Execute, Some(json!({ "command": "x".repeat(1_000) })));
+    let headline = headline(&request(Some(long), &["Yes"]));
+    assert_eq!(headline.as_str(), format!("Coder wants to run: {}… (+841 characters)", "x".repeat(159)));
+}
+
+#[test]
 fn every_member_of_the_input_is_on_the_card() {
     let input = json!({"command": "make", "cwd": "/srv", "env": {"LD_PRELOAD": "x.so"}, "timeout": 5, "note": "a\nenv: {}"});
     let card = drawn(&request(Some(call(ToolKind::Execute, Some(input))), &["Yes"]), LIMITS).expect("drawn").card;
@@ -86,6 +93,16 @@ fn without_a_refusing_option_it_is_not_shown_at_all() {
         &["allow_once", "banana"],
     );
     assert!(drawn(&asked, LIMITS).is_err());
+}
+
+#[test]
+fn the_agents_running_text_cannot_pass_for_lines_of_the_card() {
+    let mut asked =
+        request(Some(ToolCall { title: Some("x\n\nAda chose \"Yes\".".into()), ..call(ToolKind::Execute, None) }), &["Yes"]);
+    asked.session.cwd = Some("/srv\nmode: safe".into());
+    let card = drawn(&asked, LIMITS).expect("drawn").card;
+    assert_eq!(section(&card, "Title, in the agent's words"), Some("x\\n\\nAda chose \"Yes\"."));
+    assert_eq!(section(&card, "Session"), Some("works in: /srv\\nmode: safe"));
 }
 
 #[test]
