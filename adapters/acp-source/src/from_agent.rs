@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, packed};
 use bridge_core::SourceEvent;
 use bridge_model::{ReplyTo, Withdrawn};
 use serde::Deserialize;
@@ -34,15 +34,14 @@ const PERMISSION: &str = "session/request_permission";
 
 pub(crate) struct FromAgent {
     wire: Arc<Wire>,
-    needles: AhoCorasick,
+    needles: Needles,
     /// Told once the line in question has been passed on, so that nobody acts on news the client does not have.
     news: Vec<SourceEvent>,
 }
 
 impl FromAgent {
     pub(crate) fn new(wire: Arc<Wire>) -> Self {
-        let needles = AhoCorasick::new(NEEDLES).unwrap_or_else(|_| unreachable!("nine short needles"));
-        Self { wire, needles, news: Vec::new() }
+        Self { wire, needles: Needles::new(), news: Vec::new() }
     }
 
     pub(crate) fn run(mut self, from: impl Read) {
@@ -281,7 +280,7 @@ impl FromAgent {
 impl Sieve for FromAgent {
     fn next_of_interest(&self, lines: &[u8]) -> Option<usize> {
         // No needle spans a line's end.
-        self.needles.find(lines).map(|found| found.start())
+        self.needles.find(lines)
     }
 
     fn look(&mut self, line: &[u8]) -> Fate {
@@ -302,6 +301,26 @@ impl Sieve for FromAgent {
         let passed = locked(&self.wire.client).pass(bytes);
         self.wire.flow.writing_to_client(false);
         passed
+    }
+}
+
+/// Finds the first needle: by vector instructions where the processor has them, which an agent's stream of tokens needs.
+enum Needles {
+    Packed(packed::Searcher),
+    Plain(Box<AhoCorasick>),
+}
+
+impl Needles {
+    fn new() -> Self {
+        let plain = || AhoCorasick::new(NEEDLES).unwrap_or_else(|_| unreachable!("nine short needles"));
+        packed::Searcher::new(NEEDLES).map_or_else(|| Self::Plain(Box::new(plain())), Self::Packed)
+    }
+
+    fn find(&self, lines: &[u8]) -> Option<usize> {
+        match self {
+            Self::Packed(searcher) => searcher.find(lines).map(|found| found.start()),
+            Self::Plain(searcher) => searcher.find(lines).map(|found| found.start()),
+        }
     }
 }
 

@@ -95,7 +95,7 @@ impl<T: Tokens> Bridge<T> {
             Input::Source(event) => self.source(now, event),
             Input::SourceGone(source, why) => self.withdraw_all(now, &self.held.of_source(&source), why),
             Input::Replied(id, result) => self.replied(id, result),
-            Input::Posted(id, Ok(card)) => self.posted(id, card),
+            Input::Posted(id, Ok(card)) => self.posted(now, id, card),
             Input::Posted(id, Err(error)) => self.not_posted(now, id, error),
             Input::Room(RoomEvent::Clicked(click)) => self.clicked(now, &click),
             Input::Room(RoomEvent::CardRemoved(card)) => self.card_removed(now, &card),
@@ -199,7 +199,7 @@ impl<T: Tokens> Bridge<T> {
         let (id, room, headline, deadline) = (card.request, card.room.clone(), card.headline.clone(), card.deadline);
         self.buttons.extend(live.into_iter().map(|(token, at)| (token, (id, at))));
         let entry = Entry::Held { request: id, room: room.clone(), headline: headline.clone(), deadline };
-        self.held.insert(id, Held { request, room, headline, deadline, phase: Phase::Posting });
+        self.held.insert(id, Held { request, room, headline, deadline, phase: Phase::Posting { clicks: Vec::new() } });
         vec![Effect::Record { entry, then: vec![Effect::Post { card, within }] }]
     }
 
@@ -216,6 +216,16 @@ impl<T: Tokens> Bridge<T> {
     fn clicked(&mut self, now: Timestamp, click: &Click) -> Vec<Effect> {
         let answer = |reply| vec![Effect::Answer { click: click.at.clone(), reply }];
         let Some(&(id, at)) = self.buttons.get(&click.token) else { return answer(ClickReply::NothingWaits) };
+        // The click overtook the news of its card. Anybody in the room can put a button's token on a card of their own,
+        // so it waits until it is known which card is ours.
+        if let Some(Held { phase: Phase::Posting { clicks }, room, .. }) = self.held.get_mut(id)
+            && *room == click.at.room
+        {
+            if clicks.len() < PARKED_MAX {
+                clicks.push(click.clone());
+            }
+            return Vec::new();
+        }
         // A button counts only in the room and on the card it was drawn on, for held and settled requests alike.
         if !self.is_drawn_on(id, click) {
             return answer(ClickReply::NothingWaits);
@@ -240,8 +250,7 @@ impl<T: Tokens> Bridge<T> {
         let on = |card: &CardRef| card.room == click.at.room && card.control == click.at.control;
         if let Some(held) = self.held.get(id) {
             return match &held.phase {
-                // The click overtook the news of its card. The token went to this room on this card alone.
-                Phase::Posting => held.room == click.at.room,
+                Phase::Posting { .. } => held.room == click.at.room,
                 Phase::Open(card) => on(card),
             };
         }
@@ -304,7 +313,7 @@ impl<T: Tokens> Bridge<T> {
         };
         let settled = Settled {
             card: match held.phase {
-                Phase::Posting => SettledCard::Posting,
+                Phase::Posting { .. } => SettledCard::Posting,
                 Phase::Open(card) => SettledCard::Known(Some(card)),
             },
             from: held.request.from.clone(),
@@ -376,11 +385,13 @@ impl<T: Tokens> Bridge<T> {
         effects
     }
 
-    fn posted(&mut self, id: RequestId, card: CardRef) -> Vec<Effect> {
+    fn posted(&mut self, now: Timestamp, id: RequestId, card: CardRef) -> Vec<Effect> {
         let entry = Entry::Posted { request: id, card: card.clone() };
         let mut effects = vec![Effect::Record { entry, then: vec![] }];
         if let Some(held) = self.held.get_mut(id) {
-            held.phase = Phase::Open(card);
+            if let Phase::Posting { clicks } = std::mem::replace(&mut held.phase, Phase::Open(card)) {
+                effects.extend(clicks.iter().flat_map(|click| self.clicked(now, click)));
+            }
         } else if let Some(settled) = self.settled.get_mut(id) {
             settled.card = SettledCard::Known(Some(card));
             effects.extend(settled.close());
@@ -432,6 +443,9 @@ impl<T: Tokens> Bridge<T> {
         RequestId { run: self.run, number: self.last_number }
     }
 }
+
+/// Clicks that wait for the news of one card. More people do not press within a moment.
+const PARKED_MAX: usize = 32;
 
 /// What the agent is told when a request is settled.
 enum Tell {

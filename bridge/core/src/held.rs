@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bridge_model::{CardRef, PermissionRequest, ReplyTo, RequestId, RoomName, Shown, SourceName, Timestamp};
+use bridge_model::{CardRef, Click, PermissionRequest, ReplyTo, RequestId, RoomName, Shown, SourceName, Timestamp};
 
 /// A request that waits for a person.
 #[derive(Debug)]
@@ -17,8 +17,8 @@ pub(crate) struct Held {
 /// How far the card is.
 #[derive(Debug)]
 pub(crate) enum Phase {
-    /// On its way to the room. People may see it already.
-    Posting,
+    /// On its way to the room. People may see it already, and their clicks wait until it is known which card is ours.
+    Posting { clicks: Vec<Click> },
     Open(CardRef),
 }
 
@@ -62,7 +62,7 @@ impl HeldTable {
 
     pub(crate) fn by_card(&self, card: &CardRef) -> Option<RequestId> {
         let shows = |held: &Held| match &held.phase {
-            Phase::Posting => false,
+            Phase::Posting { .. } => false,
             Phase::Open(open) => open.room == card.room && open.control == card.control,
         };
         self.requests.iter().find(|(_, held)| shows(held)).map(|(id, _)| *id)

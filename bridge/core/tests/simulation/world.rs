@@ -33,6 +33,8 @@ pub(crate) struct World {
     closings: BTreeMap<RequestId, Ending>,
     ledger_works: bool,
     held_in_ledger: BTreeSet<RequestId>,
+    /// Clicks that came before the news of their card.
+    parked: Vec<Click>,
     told: Told,
 }
 
@@ -106,6 +108,7 @@ impl World {
             closings: BTreeMap::new(),
             ledger_works: true,
             held_in_ledger: BTreeSet::new(),
+            parked: Vec::new(),
             told: Told::default(),
         }
     }
@@ -263,7 +266,7 @@ impl World {
         for asked in self.asked.values_mut().filter(|asked| asked.deadline() <= self.now) {
             asked.over = true;
         }
-        let due = click.as_ref().and_then(|click| chosen(&self.asked, click, self.now));
+        let due = self.due(click.as_ref(), &input);
         let effects = self.bridge.handle(Timestamp::from_unix_millis(self.now), input);
         let mut outcomes = Vec::new();
         let failed = self.carry_out(effects, &mut outcomes);
@@ -272,6 +275,26 @@ impl World {
             self.give(Input::RecordFailed(id));
         }
         assert!(self.bridge.held_len() <= HELD_MAX);
+    }
+
+    /// The option that this input has to choose: a click on a card that is known, or the first that counts of those that
+    /// waited for the news of theirs.
+    fn due(&mut self, click: Option<&Click>, input: &Input) -> Option<(RequestId, usize)> {
+        let is_known = |click: &Click| self.asked.values().any(|asked| asked.card.is_some() && asked.tokens.contains_key(&click.token));
+        if let Some(click) = click {
+            if is_known(click) {
+                return chosen(&self.asked, click, self.now);
+            }
+            let goes_there = |asked: &Asked| asked.tokens.contains_key(&click.token) && asked.room == click.at.room;
+            if self.asked.values().any(goes_there) {
+                self.parked.push(click.clone());
+            }
+            return None;
+        }
+        let Input::Posted(id, Ok(_)) = input else { return None };
+        let tokens = self.asked.get(id)?.tokens.clone();
+        let waited: Vec<_> = self.parked.extract_if(.., |click| tokens.contains_key(&click.token)).collect();
+        waited.iter().find_map(|click| chosen(&self.asked, click, self.now))
     }
 
     /// Returns the requests whose record failed.
