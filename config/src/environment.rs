@@ -33,6 +33,12 @@ impl Environment {
         if problems.is_empty() { Ok(Self(variables)) } else { Err(ConfigError { file: PathBuf::new(), problems }) }
     }
 
+    /// Without the variables that are not about settings, so that a configuration nobody vouches for cannot name one.
+    pub(crate) fn of_ours_only(&self) -> Self {
+        let is_ours = |name: &str| name.starts_with(PREFIX) || matches!(name, "HOME" | "XDG_STATE_HOME");
+        Self(self.0.iter().filter(|(name, _)| is_ours(name)).map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }

@@ -53,12 +53,32 @@ pub(crate) fn find(
             None => Err(ConfigError::of_file(path, "does not exist", "name another file, or write this one")),
         };
     }
+    let mut found = Vec::new();
     for (at, path) in places_in(working_directory, environment).iter().enumerate() {
-        if let Some(file) = read_config(path)? {
-            return Ok(Some(ConfigFile { in_working_directory: at == 0, ..file }));
-        }
+        found.extend(read_config(path)?.map(|file| ConfigFile { in_working_directory: at == 0, ..file }));
     }
-    Ok(None)
+    // A cloned repository can bring a file of its own, which must not take the place of the operator's in silence.
+    if let [here, yours, ..] = &found[..]
+        && here.in_working_directory
+    {
+        let what = format!("lies in the working directory, and {} is there too", yours.path.display());
+        return Err(ConfigError::of_file(&here.path, &what, "say which one to use, with --config"));
+    }
+    Ok(found.into_iter().next())
+}
+
+/// For [`crate::parse`] of a file that was found in the working directory, where an agent or a cloned repository may have
+/// put it: it must not send secrets from elsewhere to a server of its choosing.
+pub(crate) fn read_secret_beside(config: &Path, path: &Path) -> Result<String, Unusable> {
+    let folder = config.parent().and_then(|folder| folder.canonicalize().ok());
+    let is_beside = folder.zip(path.canonicalize().ok()).is_some_and(|(folder, path)| path.starts_with(folder));
+    if is_beside {
+        return read_secret(path);
+    }
+    Err(Unusable {
+        what: "names a file outside of the working directory, in a configuration that was found there".into(),
+        advice: "name the configuration with --config, or keep it in ~/.config/countersign".into(),
+    })
 }
 
 /// For [`crate::parse`]: a file that only its owner can read.

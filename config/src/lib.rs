@@ -64,14 +64,15 @@ pub fn load(explicit: Option<&Path>) -> Result<Option<Config>, ConfigError> {
     let Some(ConfigFile { path, text, in_working_directory }) = file::find(explicit, file::HERE, &environment)? else {
         return environment.overrides_nothing().map_or(Ok(None), Err);
     };
-    let mut config = parse(&path, &text, &environment, &file::read_secret)?;
-    if in_working_directory {
-        config.warnings.push(format!(
-            "{} lies in the working directory, where an agent or a cloned repository can put one too; keep the \
-             configuration elsewhere, or name this one with --config",
-            path.display()
-        ));
+    if !in_working_directory {
+        return parse(&path, &text, &environment, &file::read_secret).map(Some);
     }
+    let mut config = parse(&path, &text, &environment.of_ours_only(), &|secret| file::read_secret_beside(&path, secret))?;
+    config.warnings.push(format!(
+        "{} lies in the working directory, where an agent or a cloned repository can put one too; keep the \
+         configuration elsewhere, or name this one with --config",
+        path.display()
+    ));
     Ok(Some(config))
 }
 

@@ -45,8 +45,8 @@ struct RawOption<'a> {
 /// A request that was understood.
 pub(crate) struct Understood {
     pub(crate) session: String,
-    /// The tool call's id, what people see of it, and what was known before.
-    pub(crate) call: Option<(String, Fields, Fields)>,
+    /// The tool call's id, and what people see of it.
+    pub(crate) call: Option<(String, Fields)>,
     title: Option<String>,
     description: Option<String>,
     options: Options,
@@ -67,8 +67,8 @@ pub(crate) fn understand(params: Option<&RawValue>, sessions: &Sessions) -> Resu
                 .and_then(Value::as_str)
                 .ok_or("its tool call has no id, or one that is not a string")?
                 .to_owned();
-            let before = sessions.call(&session, &id);
-            Some((id, laid_over(before.clone(), own), before))
+            let shown = laid_over(sessions.call(&session, &id), own);
+            Some((id, shown))
         }
         None => None,
     };
@@ -83,7 +83,7 @@ impl Understood {
             session,
             title,
             description,
-            tool_call: call.as_ref().map(|(id, shown, _)| tool_call(id, shown)),
+            tool_call: call.as_ref().map(|(id, shown)| tool_call(id, shown)),
             options,
         }
     }
@@ -132,16 +132,33 @@ fn options(raw: &RawValue) -> Result<Options, String> {
     Options::new(options).map_err(|error| error.to_string())
 }
 
+/// Members that are shown in a form of their own, or that only steer the protocol.
+const UNDERSTOOD: [&str; 10] =
+    ["toolCallId", "title", "kind", "name", "status", "locations", "content", "rawInput", "sessionUpdate", "_meta"];
+
+/// Whatever of it is not understood is kept as it came, to be shown as it came.
 fn tool_call(id: &str, fields: &Fields) -> ToolCall {
     let text = |key| fields.get(key).and_then(Value::as_str).map(str::to_owned);
     let list = |key| fields.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let is_odd = |key: &str, value: &Value| match key {
+        "title" | "kind" | "name" => !value.is_string(),
+        "locations" => !value.as_array().is_some_and(|list| list.iter().all(|value| location(value).is_some())),
+        "content" => !value.is_array(),
+        _ => !UNDERSTOOD.contains(&key),
+    };
+    let odd: Fields = fields
+        .iter()
+        .filter(|(key, value)| !value.is_null() && is_odd(key, value))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    let odd = (!odd.is_empty()).then(|| Content::Other(Value::Object(odd)));
     ToolCall {
         id: (!id.is_empty()).then(|| id.to_owned()),
         title: text("title"),
-        kind: fields.get("kind").and_then(Value::as_str).and_then(ToolKind::named).unwrap_or_default(),
+        kind: text("kind").and_then(|kind| ToolKind::named(&kind)).unwrap_or_default(),
         name: text("name"),
         locations: list("locations").iter().filter_map(location).collect(),
-        content: list("content").iter().filter_map(content).collect(),
+        content: list("content").iter().filter_map(content).chain(odd).collect(),
         raw_input: fields.get("rawInput").filter(|input| !input.is_null()).cloned(),
     }
 }
@@ -153,23 +170,30 @@ fn location(value: &Value) -> Option<Location> {
 
 fn content(value: &Value) -> Option<Content> {
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-    let other = || Some(Content::Other(value.clone()));
-    match value.get("type").and_then(Value::as_str) {
-        Some("content") => match value.get("content").and_then(|content| text(content, "text")) {
-            Some(text) => Some(Content::Text(text)),
-            None => other(),
-        },
-        Some("diff") => {
-            match (text(value, "path"), text(value, "newText"), value.get("patch").and_then(|patch| text(patch, "text"))) {
-                (Some(path), Some(new), _) => Some(Content::Diff { path, old: text(value, "oldText"), new }),
-                (_, _, Some(patch)) => Some(Content::Patch { paths: changed_paths(value), text: patch }),
-                (_, _, None) => other(),
-            }
-        }
+    let has_only = |value: &Value, keys: &[&str]| {
+        value.as_object().is_some_and(|members| {
+            members.keys().all(|key| keys.contains(&key.as_str()) || key == "_meta" || key == "annotations")
+        })
+    };
+    let known = match value.get("type").and_then(Value::as_str) {
+        Some("content") => value
+            .get("content")
+            .filter(|content| has_only(content, &["type", "text"]))
+            .and_then(|content| text(content, "text"))
+            .map(Content::Text),
+        Some("diff") if has_only(value, &["type", "path", "oldText", "newText"]) => text(value, "path")
+            .zip(text(value, "newText"))
+            .map(|(path, new)| Content::Diff { path, old: text(value, "oldText"), new }),
+        Some("diff") if has_only(value, &["type", "changes", "patch"]) => value
+            .get("patch")
+            .and_then(|patch| text(patch, "text"))
+            .map(|patch| Content::Patch { paths: changed_paths(value), text: patch }),
         // It only says where output will appear.
-        Some("terminal") => None,
-        Some(_) | None => other(),
-    }
+        Some("terminal") if has_only(value, &["type", "terminalId"]) => return None,
+        Some(_) | None => None,
+    };
+    // What has members that are not understood is shown as it came, all of it.
+    known.or_else(|| Some(Content::Other(value.clone())))
 }
 
 fn changed_paths(diff: &Value) -> Vec<String> {

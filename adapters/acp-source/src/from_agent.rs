@@ -13,7 +13,7 @@ use tracing::{debug, warn};
 
 use crate::asks;
 use crate::calls::{Asked, Fields, UPDATE_BYTES_MAX};
-use crate::json::{Message, RpcId, object, read, text, without_nan};
+use crate::json::{Message, RpcId, forgiven, object, read, text};
 use crate::pump::{self, Fate, Sieve};
 use crate::wire::{HeldAsk, HeldCall, Wire, locked};
 
@@ -89,7 +89,8 @@ impl FromAgent {
         if let Some(old) = superseded {
             self.news.push(SourceEvent::Withdrawn(self.wire.reply_to(old.ask), Withdrawn::Superseded));
         }
-        let mut state = locked(&self.wire.state);
+        // Too many without an answer: the agent's lines wait until there is room.
+        let mut state = self.wire.wait_for_room();
         let ask = state.next_ask();
         let understood = match problem {
             Some(problem) => Err(problem.to_owned()),
@@ -99,15 +100,11 @@ impl FromAgent {
             Ok(understood) => (understood.session.clone(), understood.call.clone()),
             Err(_) => (String::new(), None),
         };
-        let tool_call = tool_call.map(|(id, shown, before)| HeldCall { id, shown, before });
+        let tool_call = tool_call.map(|(id, shown)| HeldCall { id, shown });
         let withdrawn = understood.is_err();
         let held = HeldAsk { ask, id: id.to_owned(), session: session.clone(), tool_call, withdrawn };
         let seen_by_client = also_ask_client && understood.is_ok();
-        let Some(ask) = state.hold(key, held, seen_by_client) else {
-            drop(state);
-            warn!("the agent has too many permission requests open; one was withheld and will not be answered");
-            return Fate::Withhold;
-        };
+        state.hold(key, held, seen_by_client);
         let session = state.sessions.describe(&session);
         drop(state);
         let from = self.wire.reply_to(ask);
@@ -140,10 +137,12 @@ impl FromAgent {
     }
 
     fn update(&mut self, message: &Message<'_>) {
-        let params: UpdateParams<'_> = message.params();
-        let (Some(session), Some(update)) = (params.session_id.and_then(text), params.update) else { return };
-        let head: UpdateHead<'_> = object(update).unwrap_or_default();
-        let Some(kind) = head.kind.and_then(text) else { return };
+        let params = message.params.and_then(object::<UpdateParams<'_>>);
+        let Some((Some(session), Some(update))) = params.map(|params| (params.session_id.and_then(text), params.update)) else {
+            return self.unreadable_update(None);
+        };
+        let Some(head) = object::<UpdateHead<'_>>(update) else { return self.unreadable_update(Some(&session)) };
+        let Some(kind) = head.kind.and_then(text) else { return self.unreadable_update(Some(&session)) };
         let mut state = locked(&self.wire.state);
         match kind.as_str() {
             "tool_call" | "tool_call_update" => {
@@ -174,7 +173,7 @@ impl FromAgent {
     }
 
     fn tool_call(&mut self, session: &str, update: &RawValue, head: &UpdateHead<'_>, anew: bool) {
-        let Some(call) = head.tool_call_id.and_then(text) else { return };
+        let Some(call) = head.tool_call_id.and_then(text) else { return self.unreadable_update(Some(session)) };
         let status = head.status.and_then(text);
         if matches!(status.as_deref(), Some("completed" | "failed" | "cancelled")) {
             let mut state = locked(&self.wire.state);
@@ -205,7 +204,7 @@ impl FromAgent {
     }
 
     fn response(&mut self, message: &Message<'_>) {
-        let (true, Some(id)) = (message.is_response(), message.id) else { return };
+        let (true, Some(id)) = (message.may_answer(), message.id) else { return };
         let mut state = locked(&self.wire.state);
         let Some(asked) = state.sessions.answered(&RpcId::parse(id)) else { return };
         let result = || message.result.and_then(object::<Results<'_>>).unwrap_or_default();
@@ -237,43 +236,41 @@ impl FromAgent {
         }
     }
 
-    /// A line that is not one JSON object as the standard has it, but that some reader might take for a message.
+    /// A line that is not one JSON object as the standard has it, but that some reader might make something of.
     fn look_closer(&mut self, line: &[u8]) -> Fate {
-        if let Ok(line) = std::str::from_utf8(line)
-            && let Some(fate) = self.look_at_each(line)
-        {
-            return fate;
-        }
-        if memchr::memmem::find(line, b"request_permission").is_none() {
-            return Fate::Pass;
-        }
-        let lossy = String::from_utf8_lossy(line);
-        let mended = without_nan(&lossy).unwrap_or_else(|| lossy.into_owned());
-        match Message::parse(&mended) {
-            Some(message) if message.is_method(PERMISSION) => self.permission(&message, Some("it is not valid JSON")),
-            Some(_) | None => Fate::Pass,
-        }
+        let Some((values, was_forgiven)) = forgiven(line) else { return self.look_at_wreck(line) };
+        pump::each(&values, |value| match Message::parse(value.get()) {
+            Some(message) if was_forgiven && message.is_method(PERMISSION) => {
+                self.permission(&message, Some("it is not valid JSON"))
+            }
+            Some(message) => self.look_at(&message),
+            None => Fate::Pass,
+        })
     }
 
-    /// Several values in one line, or a list of them: some readers take them one by one. `None`: there are none.
-    fn look_at_each(&mut self, line: &str) -> Option<Fate> {
-        let (values, rest) = values(line);
-        if values.is_empty() {
-            return None;
+    /// Something that begins like a message, and that nobody here can read. If it names our method, a reader that can
+    /// might take it for a request.
+    fn look_at_wreck(&mut self, line: &[u8]) -> Fate {
+        let begins = line.iter().find(|byte| !byte.is_ascii_whitespace());
+        if !matches!(begins, Some(b'{' | b'[')) || memchr::memmem::find(line, b"request_permission\"").is_none() {
+            return Fate::Pass;
         }
-        let mut others = Vec::new();
-        let mut any_withheld = false;
-        for value in values {
-            match Message::parse(value.get()).map_or(Fate::Pass, |message| self.look_at(&message)) {
-                Fate::Withhold => any_withheld = true,
-                Fate::Pass | Fate::Replace(_) => {
-                    others.extend_from_slice(value.get().as_bytes());
-                    others.push(b'\n');
-                }
-            }
-        }
-        others.extend_from_slice(rest.trim_start().as_bytes());
-        Some(if any_withheld { Fate::Replace(others) } else { Fate::Pass })
+        let ask = locked(&self.wire.state).next_ask();
+        self.malformed(self.wire.reply_to(ask), "it is not valid JSON, so nothing can be answered to it".to_owned());
+        Fate::Withhold
+    }
+
+    /// What a tool call is about has changed in a way that cannot be read: for all that waits in the session, not
+    /// knowing is a change. Without a session, for all that waits.
+    fn unreadable_update(&mut self, session: Option<&str>) {
+        let state = locked(&self.wire.state);
+        let changed: Vec<_> = state
+            .held()
+            .filter(|held| !held.withdrawn && session.is_none_or(|session| held.session == session))
+            .map(|held| held.ask)
+            .collect();
+        drop(state);
+        self.news.extend(changed.into_iter().map(|ask| SourceEvent::Changed(self.wire.reply_to(ask))));
     }
 }
 
@@ -328,7 +325,7 @@ impl Needles {
 ///
 /// Its title counts only where it is all that is known: agents reword titles freely.
 fn is_changed(held: &HeldCall, update: &Fields) -> bool {
-    const DEED: [&str; 4] = ["kind", "rawInput", "content", "locations"];
+    const DEED: [&str; 5] = ["kind", "name", "rawInput", "content", "locations"];
     let tells = |value: &Value| {
         !(value.is_null()
             || value.as_array().is_some_and(Vec::is_empty)
@@ -337,24 +334,10 @@ fn is_changed(held: &HeldCall, update: &Fields) -> bool {
     let known = |key: &str| held.shown.get(key).is_some_and(tells);
     let says_new = |key: &str| {
         let new = update.get(key).filter(|value| !value.is_null());
-        new.is_some_and(|new| held.shown.get(key) != Some(new) && held.before.get(key) != Some(new) && (tells(new) || known(key)))
+        new.is_some_and(|new| held.shown.get(key) != Some(new) && (tells(new) || known(key)))
     };
-    let only_titled = !DEED[1..].iter().any(|key| known(key));
+    let only_titled = !DEED[2..].iter().any(|key| known(key));
     DEED.iter().any(|key| says_new(key)) || (only_titled && says_new("title"))
-}
-
-/// The single values of a line that is a list, or of several values in a row, and what follows them.
-fn values(line: &str) -> (Vec<&RawValue>, &str) {
-    if line.trim_start().starts_with('[') {
-        return (serde_json::from_str(line).unwrap_or_default(), "");
-    }
-    let mut values = serde_json::Deserializer::from_str(line).into_iter::<&RawValue>();
-    let (mut found, mut end) = (Vec::new(), 0);
-    while let Some(Ok(value)) = values.next() {
-        found.push(value);
-        end = values.byte_offset();
-    }
-    (found, &line[end..])
 }
 
 /// The session's permission mode among its configuration options.

@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tracing::{debug, warn};
 
-use crate::calls::Asked;
+use crate::calls::{Asked, Sessions};
 use crate::from_agent::CancelParams;
-use crate::json::{Message, RpcId, text};
+use crate::json::{Message, RpcId, forgiven, text};
 use crate::pump::{self, Fate, Sieve};
 use crate::wire::{HeldAsk, State, Wire, locked};
 
@@ -43,6 +43,7 @@ impl FromClient {
         // so that no agent sees an end of input where it waits for an answer.
         let mut agent = locked(&self.wire.agent);
         let gone = locked(&self.wire.state).take_all();
+        self.wire.tell_room();
         for held in &gone {
             let _ = agent.answer(&held.id, &Outcome::Cancelled);
         }
@@ -55,19 +56,25 @@ impl FromClient {
 
     fn look_at(&mut self, message: &Message<'_>) -> Fate {
         let key = message.id.map(RpcId::parse);
-        let Some(method) = message.methods.first() else {
-            return key.filter(|_| message.is_response()).map_or(Fate::Pass, |key| self.response(&key));
-        };
+        // Also where a method stands beside it: readers differ in what they make of that.
+        if let Some(key) = key.as_ref().filter(|_| message.may_answer())
+            && matches!(self.response(key), Fate::Withhold)
+        {
+            return Fate::Withhold;
+        }
+        let Some(method) = message.methods.first() else { return Fate::Pass };
         let params: Params<'_> = message.params();
         let session = || params.session_id.and_then(text);
         let wire = Arc::clone(&self.wire);
         let mut state = locked(&wire.state);
         match (method.as_ref(), key) {
-            ("session/cancel" | "session/close", _) => self.turn_cancelled(&mut state, session()),
+            ("session/cancel" | "session/close", _) => self.turn_cancelled(&mut state, session().as_deref()),
             ("$/cancel_request", _) => {
                 let cancelled: CancelParams<'_> = message.params();
                 let session = cancelled.request_id.and_then(|id| state.sessions.prompt(&RpcId::parse(id)));
-                self.turn_cancelled(&mut state, session);
+                if session.is_some() {
+                    self.turn_cancelled(&mut state, session.as_deref());
+                }
             }
             ("initialize", Some(key)) => state.sessions.asked(key, Asked::Initialize),
             ("session/new" | "session/load" | "session/resume" | "session/fork", Some(key)) => {
@@ -85,11 +92,21 @@ impl FromClient {
         Fate::Pass
     }
 
-    fn turn_cancelled(&mut self, state: &mut State, session: Option<String>) {
-        let Some(session) = session else { return };
-        self.news.extend(
-            self.wire.withdraw(state, Withdrawn::TurnCancelled, |sessions, held| sessions.is_within(&held.session, &session)),
-        );
+    /// Something that nobody here can read. While a request is held it must not be an answer to it.
+    fn look_at_wreck(&self, line: &[u8]) -> Fate {
+        let is_held = locked(&self.wire.state).held().next().is_some();
+        if is_held && memchr::memmem::find(line, b"outcome\"").is_some() {
+            warn!("the client sent what may be an answer to a permission request, but is not valid JSON; it is dropped");
+            return Fate::Withhold;
+        }
+        Fate::Pass
+    }
+
+    fn turn_cancelled(&mut self, state: &mut State, session: Option<&str>) {
+        // A cancelling that does not say of what is taken to mean everything.
+        let is_meant =
+            |sessions: &Sessions, held: &HeldAsk| session.is_none_or(|session| sessions.is_within(&held.session, session));
+        self.news.extend(self.wire.withdraw(state, Withdrawn::TurnCancelled, is_meant));
     }
 
     /// An answer of the client's. To a request that is held it counts only if the client was asked as well.
@@ -102,6 +119,7 @@ impl FromClient {
                 return Fate::Withhold;
             }
             let answered = state.take(key).filter(|held| !held.withdrawn);
+            self.wire.tell_room();
             let news = |held: HeldAsk| SourceEvent::Withdrawn(self.wire.reply_to(held.ask), Withdrawn::AnsweredInClient);
             self.news.extend(answered.map(news));
             return Fate::Pass;
@@ -120,8 +138,15 @@ impl Sieve for FromClient {
     }
 
     fn look(&mut self, line: &[u8]) -> Fate {
-        let message = std::str::from_utf8(line).ok().and_then(Message::parse);
-        message.map_or(Fate::Pass, |message| self.look_at(&message))
+        if let Some(message) = std::str::from_utf8(line).ok().and_then(Message::parse) {
+            return self.look_at(&message);
+        }
+        match forgiven(line) {
+            Some((values, _)) => {
+                pump::each(&values, |value| Message::parse(value.get()).map_or(Fate::Pass, |message| self.look_at(&message)))
+            }
+            None => self.look_at_wreck(line),
+        }
     }
 
     fn passed(&mut self) {

@@ -27,8 +27,9 @@ impl<'a> Message<'a> {
         self.methods.iter().any(|method| method == name)
     }
 
-    pub(crate) fn is_response(&self) -> bool {
-        self.methods.is_empty() && (self.result.is_some() || self.is_error)
+    /// Whether some reader might take it for an answer.
+    pub(crate) fn may_answer(&self) -> bool {
+        self.result.is_some() || self.is_error
     }
 
     /// Reads a structure out of `params`.
@@ -81,8 +82,56 @@ pub(crate) enum RpcId {
 
 impl RpcId {
     pub(crate) fn parse(raw: &RawValue) -> Self {
-        text(raw).map_or_else(|| Self::Other(raw.get().to_owned()), Self::Text)
+        text(raw).map_or_else(|| Self::Other(plain_number(raw.get())), Self::Text)
     }
+}
+
+/// A whole number however it is spelled: `1.0` and `1e0` come back as `1` from readers that know but one kind of number.
+fn plain_number(raw: &str) -> String {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match raw.parse::<f64>() {
+        Ok(number) if number.fract() == 0.0 && number.abs() <= EXACT => format!("{}", number + 0.0),
+        Ok(_) | Err(_) => raw.to_owned(),
+    }
+}
+
+/// What a line holds for a reader that forgives: values one after the other or in lists, whatever stands before them,
+/// numbers that JSON has not, text cut in the middle of a character. With it, whether anything had to be forgiven.
+///
+/// `None`: no reader would find a value here.
+pub(crate) fn forgiven(line: &[u8]) -> Option<(Vec<Box<RawValue>>, bool)> {
+    let text = String::from_utf8_lossy(line);
+    let start = text.find(['{', '['])?;
+    let ignorable = |c: char| c.is_whitespace() || c.is_control() || c == '\u{feff}';
+    if !text[..start].chars().all(ignorable) {
+        return None;
+    }
+    let whole = &text[start..];
+    let found = values(whole);
+    let is_readable = |value: &RawValue| !value.get().starts_with('{') || Message::parse(value.get()).is_some();
+    if !found.is_empty() && found.iter().all(|value| is_readable(value)) {
+        return Some((found, matches!(text, Cow::Owned(_)) || 0 < start));
+    }
+    let mended = spell_out_lone_surrogates(whole);
+    let mended = without_nan(&mended).unwrap_or(mended);
+    let found = values(&mended);
+    (!found.is_empty()).then_some((found, true))
+}
+
+/// The values of a text, lists taken apart. What follows the last whole value is left out.
+fn values(text: &str) -> Vec<Box<RawValue>> {
+    const DEPTH_MAX: usize = 8;
+    fn add(value: &RawValue, depth: usize, found: &mut Vec<Box<RawValue>>) {
+        match serde_json::from_str::<Vec<&RawValue>>(value.get()) {
+            Ok(list) if depth < DEPTH_MAX => list.iter().for_each(|value| add(value, depth + 1, found)),
+            Ok(_) | Err(_) => found.push(value.to_owned()),
+        }
+    }
+    let mut found = Vec::new();
+    for value in serde_json::Deserializer::from_str(text).into_iter::<&RawValue>().map_while(Result::ok) {
+        add(value, 0, &mut found);
+    }
+    found
 }
 
 /// Reads a structure out of an object, and out of nothing else: serde would take a list for one, too.
@@ -202,6 +251,16 @@ mod tests {
             let raw = RawValue::from_string(json.into()).expect("JSON");
             assert_eq!(text(&raw).as_deref(), Some(expected), "{json}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_are_one_however_they_are_spelled() {
+        let id = |json: &str| RpcId::parse(&RawValue::from_string(json.into()).expect("JSON"));
+        for spelled in ["1.0", "1e0", "10e-1"] {
+            assert_eq!(id(spelled), id("1"), "{spelled}");
+        }
+        assert_eq!(id("-0"), id("0"));
+        assert_ne!(id("1.5"), id("1"));
     }
 
     #[test]

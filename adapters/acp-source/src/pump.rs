@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use serde_json::value::RawValue;
+
 /// A line longer than this ends the stream: it cannot be looked at, and passing it unseen might pass a request.
 pub(crate) const LINE_MAX: usize = 256 << 20;
 
@@ -29,6 +31,22 @@ pub(crate) trait Sieve {
     /// Called after a line that [`Sieve::look`] let pass has been passed on.
     fn passed(&mut self);
     fn pass(&mut self, bytes: &[u8]) -> io::Result<()>;
+}
+
+/// What becomes of a line that holds several values: unless one is withheld, it goes on as it is.
+pub(crate) fn each(values: &[Box<RawValue>], mut look: impl FnMut(&RawValue) -> Fate) -> Fate {
+    let mut others = Vec::new();
+    let mut any_withheld = false;
+    for value in values {
+        match look(value) {
+            Fate::Withhold => any_withheld = true,
+            Fate::Pass | Fate::Replace(_) => {
+                others.extend_from_slice(value.get().as_bytes());
+                others.push(b'\n');
+            }
+        }
+    }
+    if any_withheld { Fate::Replace(others) } else { Fate::Pass }
 }
 
 /// Runs until the input ends, cannot be read, or cannot be passed on.

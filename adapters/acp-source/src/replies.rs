@@ -58,6 +58,7 @@ fn reply(wire: &Wire, ask: u64, outcome: &Outcome) -> Result<(), SourceError> {
         state.client_owes(key);
     }
     drop(state);
+    wire.tell_room();
     let told = if held.withdrawn { &Outcome::Cancelled } else { outcome };
     agent.answer(&held.id, told).map_err(|_| SourceError::Gone)?;
     drop(agent);

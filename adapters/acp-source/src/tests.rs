@@ -164,6 +164,13 @@ async fn a_request_in_disguise_does_not_reach_the_client() {
         plain.replace("\"params\":", "\"method\":\"session/update\",\"params\":"),
         plain.replace("\"toolCallId\":\"c\"", "\"toolCallId\":\"c\",\"x\":NaN"),
         format!("  {plain}  \r"),
+        format!("\u{feff}{plain}"),
+        format!("\u{a0}\u{b}\u{c}\0\u{1e}{plain}"),
+        format!("[[{plain}]]"),
+        format!("[{plain},NaN]"),
+        format!("{plain}NaN"),
+        format!("{},}}", &plain[..plain.len() - 1]),
+        format!("{{\"\\ud800\":0,{}", &plain[1..]),
     ] {
         let mut rig = Rig::start(false).await;
         rig.agent_says(&line);
@@ -305,7 +312,10 @@ async fn an_update_that_changes_the_deed_is_told_and_others_are_not() {
         (r#""kind":"delete""#, true),
         (r#""rawInput":{}"#, true),
         (r#""rawInput":{"command":"make"}"#, false),
-        (r#""rawInput":{"cwd":"/before"}"#, false),
+        (r#""rawInput":{"cwd":"/before"}"#, true),
+        (r#""name":"other tool""#, true),
+        (r#""toolCallId":"x""#, true),
+        ("\"\\ud800\":1", true),
         (r#""status":"in_progress""#, false),
         (r#""title":"other words""#, false),
         (r#""locations":[],"content":[],"rawInput":null"#, false),
@@ -354,6 +364,88 @@ async fn an_answer_of_a_client_that_was_not_asked_does_not_count() {
     rig.client_says(MARK);
     assert_eq!(rig.at_agent(), MARK);
     rig.choose(&request, 0).await.expect("still open");
+}
+
+#[tokio::test]
+async fn nor_does_one_in_disguise() {
+    let plain = allow("1");
+    for line in [
+        format!("[{plain}]"),
+        format!("{{}} {plain}"),
+        format!("\u{feff}{plain}"),
+        plain.replace("\"id\":1", "\"id\":1.0"),
+        plain.replace("\"id\":1", "\"id\":1,\"method\":\"x\""),
+        plain.replace("\"id\":1", "\"id\":1,\"x\":NaN"),
+        plain.replace("\"id\":1", "\"id\":1,\"\\ud800\":0"),
+        format!("{},}}", &plain[..plain.len() - 1]),
+    ] {
+        let mut rig = Rig::start(false).await;
+        rig.agent_says(&ask("1", "\"a\""));
+        let request = rig.requested().await;
+        rig.client_says(&line);
+        rig.client_says(MARK);
+        let mut seen = rig.at_agent();
+        while seen != MARK {
+            assert!(!seen.contains("optionId"), "{line}: {seen}");
+            seen = rig.at_agent();
+        }
+        rig.choose(&request, 0).await.expect("still open");
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_turn_is_noticed_however_it_is_said() {
+    let plain = r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#;
+    for line in [
+        format!("[{plain}]"),
+        format!("{{}} {plain}"),
+        format!("\u{feff}{plain}"),
+        plain.replace("\"sessionId\":", "\"sessionId\":\"t\",\"sessionId\":"),
+        plain.replace("\"jsonrpc\"", "\"\\ud800\":0,\"jsonrpc\""),
+    ] {
+        let mut rig = Rig::start(false).await;
+        rig.agent_says(&ask("0", "\"a\""));
+        rig.requested().await;
+        rig.client_says(&line);
+        assert_eq!(rig.withdrawn().await.1, Withdrawn::TurnCancelled, "{line}");
+        assert_eq!(rig.at_agent(), line);
+    }
+}
+
+#[tokio::test]
+async fn a_flood_of_requests_is_answered_to_the_last() {
+    const COUNT: usize = 1_500;
+    let mut rig = Rig::start(false).await;
+    let mut agent_out = rig.agent_out.take().expect("open");
+    let flood = std::thread::spawn(move || {
+        for id in 0..COUNT {
+            writeln!(agent_out, "{}", ask(&id.to_string(), "\"a\"")).expect("written");
+        }
+        agent_out
+    });
+    for _ in 0..COUNT {
+        let request = rig.requested().await;
+        rig.choose(&request, 0).await.expect("taken");
+        rig.at_agent();
+    }
+    drop(flood.join().expect("written"));
+}
+
+#[tokio::test]
+async fn what_is_not_understood_of_a_tool_call_is_kept_to_be_shown() {
+    for fields in [
+        r#""content":{"type":"content"}"#,
+        r#""content":[{"type":"content","content":{"type":"resource","text":"decoy","uri":"file:///etc/passwd"}}]"#,
+        r#""content":[{"type":"diff","path":"/a","newText":"x","patch":{"text":"other"}}]"#,
+        r#""locations":[{"path":5}]"#,
+        r#""input":{"command":"rm"}"#,
+        r#""title":7"#,
+    ] {
+        let mut rig = Rig::start(false).await;
+        rig.agent_says(&ask("0", "\"a\"").replace(r#""title":"make it","#, &format!("{fields},")));
+        let call = rig.requested().await.tool_call.expect("a tool call");
+        assert!(matches!(call.content[..], [Content::Other(_)]), "{fields}: {:?}", call.content);
+    }
 }
 
 #[tokio::test]

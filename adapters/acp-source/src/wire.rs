@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use bridge_core::SourceEvent;
 use bridge_model::{Outcome, ReplyTo, Withdrawn};
@@ -15,7 +15,7 @@ use crate::Options;
 use crate::calls::{Fields, Sessions};
 use crate::json::RpcId;
 
-/// Requests held at once by this source. One more is refused on the spot, so that an agent cannot fill memory.
+/// Requests without an answer at once; the line of one more waits, and with it all that the agent says after it.
 const HELD_MAX: usize = 1_024;
 
 /// Ids of requests the client has not seen, remembered so that it does not see their cancelling either.
@@ -36,6 +36,7 @@ pub(crate) struct Wire {
     pub(crate) agent: Mutex<LineEnd>,
     pub(crate) client: Mutex<LineEnd>,
     pub(crate) flow: Arc<Flow>,
+    room: Condvar,
     events: mpsc::Sender<Event>,
 }
 
@@ -64,9 +65,8 @@ pub(crate) struct HeldAsk {
 /// What a held request said it would do.
 pub(crate) struct HeldCall {
     pub(crate) id: String,
-    /// What people see, and what was known before the request; an update that repeats either changes nothing.
+    /// What people see; an update that says anything else is a change.
     pub(crate) shown: Fields,
-    pub(crate) before: Fields,
 }
 
 impl Wire {
@@ -78,7 +78,7 @@ impl Wire {
         events: mpsc::Sender<Event>,
     ) -> Self {
         let (agent, client) = (Mutex::new(LineEnd::new(agent)), Mutex::new(LineEnd::new(client)));
-        Self { options, state: Mutex::default(), agent, client, flow, events }
+        Self { options, state: Mutex::default(), agent, client, flow, room: Condvar::new(), events }
     }
 
     /// Waits for room in the bridge's inbox. A bridge that is gone hears nothing, and has refused everything itself.
@@ -88,6 +88,16 @@ impl Wire {
 
     pub(crate) fn tell_closed(&self) {
         let _ = self.events.blocking_send(Event::AgentClosed);
+    }
+
+    pub(crate) fn wait_for_room(&self) -> MutexGuard<'_, State> {
+        let is_full = |state: &mut State| HELD_MAX <= state.held.len();
+        self.room.wait_while(locked(&self.state), is_full).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something was taken out of the table of held requests.
+    pub(crate) fn tell_room(&self) {
+        self.room.notify_all();
     }
 
     pub(crate) fn reply_to(&self, ask: u64) -> ReplyTo {
@@ -120,17 +130,11 @@ impl HeldAsk {
 }
 
 impl State {
-    /// Takes a request in; `None` if too many are held.
-    pub(crate) fn hold(&mut self, key: RpcId, held: HeldAsk, seen_by_client: bool) -> Option<u64> {
-        if HELD_MAX <= self.held.len() {
-            return None;
-        }
+    pub(crate) fn hold(&mut self, key: RpcId, held: HeldAsk, seen_by_client: bool) {
         if !seen_by_client {
             remember(&mut self.unseen, key.clone());
         }
-        let ask = held.ask;
         self.held.insert(key, held);
-        Some(ask)
     }
 
     pub(crate) fn next_ask(&mut self) -> u64 {
@@ -146,7 +150,8 @@ impl State {
         self.held.contains_key(key)
     }
 
-    /// Takes the request with this id out, so that nobody else can answer it.
+    /// Takes the request with this id out, so that nobody else can answer it. Followed by [`Wire::tell_room`], as all
+    /// takings are.
     pub(crate) fn take(&mut self, key: &RpcId) -> Option<HeldAsk> {
         self.held.remove(key)
     }

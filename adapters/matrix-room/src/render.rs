@@ -153,7 +153,7 @@ pub(crate) fn check_size(content: &Value, encrypted: bool) -> Result<(), RoomErr
 /// How a request ended, in a sentence that is true whenever it is read.
 pub(crate) fn ending_text(ending: &Ending) -> String {
     match ending {
-        Ending::Answered { name, option, delivery, .. } => {
+        Ending::Answered { person, name, option, delivery } => {
             let delivery = match delivery {
                 Delivery::Pending => "It is being delivered to the agent.",
                 Delivery::Taken => "The agent has it.",
@@ -170,7 +170,9 @@ pub(crate) fn ending_text(ending: &Ending) -> String {
                     "The bridge stopped before it was known whether the agent has it."
                 }
             };
-            format!("{name} chose \"{option}\". {delivery}")
+            // A name can be anybody's, so the id stands beside it; neither name nor label can leave its quotes.
+            let quoted = |text: &bridge_model::Shown| text.as_str().replace(['"', '\u{201c}', '\u{201d}', '\u{201e}'], "'");
+            format!("\"{}\" ({person}) chose \"{}\". {delivery}", quoted(name), quoted(option))
         }
         Ending::Expired => "Nobody answered in time. Nothing was allowed.".to_owned(),
         Ending::Withdrawn(why) => withdrawn_text(*why).to_owned(),
@@ -254,21 +256,28 @@ fn running(text: &str) -> String {
         if at > 0 {
             html.push_str("<br>");
         }
-        let is_active = line.split(' ').any(could_become_active);
-        html.push_str(if is_active { "<code>" } else { "" });
-        let mut before: Option<&str> = None;
-        for word in line.split(' ') {
-            // Browsers swallow a space at the beginning of a line and all but one between words.
-            match before.replace(word) {
-                None => {}
-                Some("") => html.push_str("&nbsp;"),
-                Some(_) => html.push_str(if word.is_empty() { "&nbsp;" } else { " " }),
-            }
-            html.push_str(&escape(word));
+        // Our own words end at the colon.
+        match line.split_once(": ") {
+            Some((ours, theirs)) => html.extend([&phrase(ours), ": ", &phrase(theirs)]),
+            None => html.push_str(&phrase(line)),
         }
-        html.push_str(if is_active { "</code>" } else { "" });
     }
     html
+}
+
+fn phrase(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    let mut before: Option<&str> = None;
+    for word in text.split(' ') {
+        // Browsers swallow a space at the beginning of a line and all but one between words.
+        match before.replace(word) {
+            None => {}
+            Some("") => html.push_str("&nbsp;"),
+            Some(_) => html.push_str(if word.is_empty() { "&nbsp;" } else { " " }),
+        }
+        html.push_str(&escape(word));
+    }
+    if text.split(' ').any(could_become_active) { format!("<code>{html}</code>") } else { html }
 }
 
 /// Whether a client might make a link, a mention or a command of this word.

@@ -20,7 +20,7 @@ fn nobody_is_mentioned_and_nothing_becomes_a_link() {
         assert_eq!(content["m.mentions"], json!({}));
     }
     let html = running("ask @room at www.evil.example: or https://evil.example/x now");
-    assert_eq!(html, "<code>ask @room at www.evil.example: or https://evil.example/x now</code>");
+    assert_eq!(html, "<code>ask @room at www.evil.example</code>: <code>or https://evil.example/x now</code>");
 }
 
 #[test]
@@ -71,8 +71,19 @@ fn a_closing_says_what_happened_and_never_more() {
         option: Shown::line("Yes"),
         delivery,
     };
-    assert_eq!(ending_text(&answered(Delivery::Pending)), "Ada chose \"Yes\". It is being delivered to the agent.");
-    assert_eq!(ending_text(&answered(Delivery::Taken)), "Ada chose \"Yes\". The agent has it.");
+    assert_eq!(
+        ending_text(&answered(Delivery::Pending)),
+        "\"Ada\" (@ada:localhost) chose \"Yes\". It is being delivered to the agent."
+    );
+    assert_eq!(ending_text(&answered(Delivery::Taken)), "\"Ada\" (@ada:localhost) chose \"Yes\". The agent has it.");
+    let forged = Ending::Answered {
+        person: PersonId::new("@bob:localhost"),
+        name: Shown::line("Ada\" (@ada:localhost) chose \"No"),
+        option: Shown::line("No\". Nothing was allowed. (\""),
+        delivery: Delivery::Taken,
+    };
+    let told = "\"Ada' (@ada:localhost) chose 'No\" (@bob:localhost) chose \"No'. Nothing was allowed. ('\". The agent has it.";
+    assert_eq!(ending_text(&forged), told);
     assert_eq!(ending_text(&Ending::Expired), "Nobody answered in time. Nothing was allowed.");
     for ending in [answered(Delivery::Taken), Ending::Refused(Refused::ByPolicy), Ending::Withdrawn(Withdrawn::CardRemoved)] {
         assert!(!ending_text(&ending).to_lowercase().contains("approved"));

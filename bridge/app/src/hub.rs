@@ -35,6 +35,8 @@ pub(crate) struct Hub<R> {
     sender: Inbox,
     /// Replies that are on their way.
     replying: usize,
+    /// Cards that are on their way.
+    posting: usize,
 }
 
 /// The inbox of a hub that is yet to be made, so that its edges can be made first.
@@ -51,7 +53,7 @@ impl<R: Replies> Hub<R> {
         (sender, inbox): (Inbox, mpsc::Receiver<Input>),
     ) -> Self {
         let bridge = Bridge::new(rules, random_run(), RandomTokens);
-        Self { bridge, clock: Clock::default(), ledger, rooms, sources, inbox, sender, replying: 0 }
+        Self { bridge, clock: Clock::default(), ledger, rooms, sources, inbox, sender, replying: 0, posting: 0 }
     }
 
     /// Closes the cards that an earlier run left behind.
@@ -85,7 +87,8 @@ impl<R: Replies> Hub<R> {
     pub(crate) async fn stop(&mut self, input: Input, within: Duration) {
         self.take_in(input);
         let delivered = async {
-            while 0 < self.replying {
+            // A card that is on its way has yet to be closed.
+            while 0 < self.replying + self.posting {
                 match self.inbox.recv().await {
                     Some(input) => self.take_in(input),
                     None => return,
@@ -93,7 +96,7 @@ impl<R: Replies> Hub<R> {
             }
         };
         if tokio::time::timeout(within, delivered).await.is_err() {
-            warn!("some refusals could not be delivered in time");
+            warn!("some refusals or cards were still on their way at the end; the next start closes what they leave");
         }
         for room in self.rooms.values() {
             room.closed(within).await;
@@ -107,6 +110,9 @@ impl<R: Replies> Hub<R> {
     fn take_in(&mut self, input: Input) {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
+            if let Input::Posted(..) = input {
+                self.posting = self.posting.saturating_sub(1);
+            }
             match &input {
                 Input::Replied(..) => self.replying = self.replying.saturating_sub(1),
                 Input::Posted(id, Ok(_)) => info!(request.id = %id, "the card of request {id} is in its room"),
@@ -141,6 +147,7 @@ impl<R: Replies> Hub<R> {
                 Effect::Reply { request, to, outcome } => self.reply(request, to, outcome),
                 Effect::Post { card, within } => {
                     if let Some(room) = self.rooms.get(&card.room) {
+                        self.posting += 1;
                         room.post(card, within);
                     }
                 }

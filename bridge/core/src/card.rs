@@ -72,10 +72,17 @@ pub(crate) fn draw(
 /// Who wants what, in one line.
 pub(crate) fn headline(asked: &PermissionRequest) -> Shown {
     let agent = asked.session.agent.as_deref().map(str::trim).filter(|name| !name.is_empty());
-    let agent = agent.map_or_else(|| Shown::line("An agent"), |name| Shown::line(name).cut(NAME_MAX));
+    let agent = agent.map_or_else(|| Shown::line("An agent"), agent_name);
     let kind = asked.tool_call.as_ref().map_or(ToolKind::Other, |tool_call| tool_call.kind);
     let object = details::object(asked).map_or_else(|| Shown::line("(it does not say what)"), |object| Shown::line(&object));
     agent.then(&Shown::line(&format!(" wants to {}: ", verb(kind)))).then(&cut_counted(&object))
+}
+
+/// An agent's name as it is, if it looks like one; whatever might be a sentence of its own stands in quotes.
+fn agent_name(name: &str) -> Shown {
+    let name = Shown::line(name).cut(NAME_MAX);
+    let is_plain = name.as_str().chars().all(|c| c.is_alphanumeric() || " -_.".contains(c));
+    if is_plain { name } else { Shown::line(&format!("\"{}\"", name.as_str().replace('"', "'"))) }
 }
 
 /// The beginning of what is long, and how much of it is missing: a bare ellipsis could hide a word or a page.

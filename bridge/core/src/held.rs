@@ -18,7 +18,9 @@ pub(crate) struct Held {
 #[derive(Debug)]
 pub(crate) enum Phase {
     /// On its way to the room. People may see it already, and their clicks wait until it is known which card is ours.
-    Posting { clicks: Vec<Click> },
+    Posting {
+        clicks: Vec<Click>,
+    },
     Open(CardRef),
 }
 

@@ -45,7 +45,7 @@ fn home_is_where_it_is_looked_for_last() {
 }
 
 #[test]
-fn the_working_directory_goes_before_home_and_is_told_apart() {
+fn the_working_directory_is_told_apart_and_never_takes_the_place_of_home() {
     let folder = folder();
     let [here, home] = ["here", "home"].map(|name| folder.path().join(name).to_str().expect("UTF-8").to_owned());
     let environment: Environment = [("XDG_CONFIG_HOME", home.as_str())].into_iter().collect();
@@ -53,9 +53,25 @@ fn the_working_directory_goes_before_home_and_is_told_apart() {
     write(&folder.path().join("home/countersign/countersign.toml"), b"a", 0o600);
     assert_eq!(found().expect("no problem"), Some(("a".into(), false)));
     write(&folder.path().join("here/countersign.toml"), b"b", 0o600);
+    assert!(found().is_err(), "which one is meant has to be said");
+    std::fs::remove_file(folder.path().join("home/countersign/countersign.toml")).expect("removed");
     assert_eq!(found().expect("no problem"), Some(("b".into(), true)));
     write(&folder.path().join("here/countersign.toml"), b"b", 0o666);
     assert!(found().is_err(), "it is refused, not passed over");
+}
+
+#[test]
+fn a_configuration_of_the_working_directory_reads_no_secret_from_elsewhere() {
+    let folder = folder();
+    let config = folder.path().join("here/countersign.toml");
+    let (beside, elsewhere) = (folder.path().join("here/password"), folder.path().join("id_ed25519"));
+    write(&beside, b"a", 0o600);
+    write(&elsewhere, b"b", 0o600);
+    symlink(&elsewhere, folder.path().join("here/link")).expect("a link");
+    assert_eq!(read_secret_beside(&config, &beside).expect("read"), "a");
+    for path in [elsewhere, folder.path().join("here/link"), folder.path().join("here/../id_ed25519")] {
+        assert!(read_secret_beside(&config, &path).is_err(), "{path:?}");
+    }
 }
 
 #[test]

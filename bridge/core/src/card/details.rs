@@ -90,7 +90,7 @@ fn tool_call_sections(tool_call: &ToolCall) -> Vec<Section> {
                 code("Change", format!("{}\n{}", Shown::line(path), diff::unified(old.as_deref(), new)));
             }
             Content::Patch { paths, text } if text.trim().is_empty() => code("Change", paths.join("\n")),
-            Content::Patch { text, .. } => code("Change", text.clone()),
+            Content::Patch { paths, text } => code("Change", format!("{}\n{text}", paths.join("\n"))),
             Content::Other(value) => code("Attached", value.to_string()),
         }
     }

@@ -280,7 +280,8 @@ impl World {
     /// The option that this input has to choose: a click on a card that is known, or the first that counts of those that
     /// waited for the news of theirs.
     fn due(&mut self, click: Option<&Click>, input: &Input) -> Option<(RequestId, usize)> {
-        let is_known = |click: &Click| self.asked.values().any(|asked| asked.card.is_some() && asked.tokens.contains_key(&click.token));
+        let is_known =
+            |click: &Click| self.asked.values().any(|asked| asked.card.is_some() && asked.tokens.contains_key(&click.token));
         if let Some(click) = click {
             if is_known(click) {
                 return chosen(&self.asked, click, self.now);
