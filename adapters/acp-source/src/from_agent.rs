@@ -61,15 +61,16 @@ impl FromAgent {
         if message.is_method(PERMISSION) {
             return self.permission(message, None);
         }
-        match message.methods.first().map(AsRef::as_ref) {
-            Some("session/update") => self.update(message),
-            Some("$/cancel_request") => return self.cancel(message),
-            Some(_) => {
-                if let Some(id) = message.id {
-                    locked(&self.wire.state).is_seen_now(&RpcId::parse(id));
-                }
-            }
-            None => self.response(message),
+        if message.is_method("session/update") {
+            self.update(message);
+        }
+        if message.is_method("$/cancel_request") {
+            return self.cancel(message);
+        }
+        if message.methods.is_empty() {
+            self.response(message);
+        } else if let Some(id) = message.id {
+            locked(&self.wire.state).is_seen_now(&RpcId::parse(id));
         }
         Fate::Pass
     }

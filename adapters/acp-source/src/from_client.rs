@@ -62,12 +62,18 @@ impl FromClient {
         {
             return Fate::Withhold;
         }
-        let Some(method) = message.methods.first() else { return Fate::Pass };
+        for method in &message.methods {
+            self.asked(method, key.clone(), message);
+        }
+        Fate::Pass
+    }
+
+    fn asked(&mut self, method: &str, key: Option<RpcId>, message: &Message<'_>) {
         let params: Params<'_> = message.params();
         let session = || params.session_id.and_then(text);
         let wire = Arc::clone(&self.wire);
         let mut state = locked(&wire.state);
-        match (method.as_ref(), key) {
+        match (method, key) {
             ("session/cancel" | "session/close", _) => self.turn_cancelled(&mut state, session().as_deref()),
             ("$/cancel_request", _) => {
                 let cancelled: CancelParams<'_> = message.params();
@@ -89,7 +95,6 @@ impl FromClient {
             }
             _ => {}
         }
-        Fate::Pass
     }
 
     /// Something that nobody here can read. While a request is held it must not be an answer to it.

@@ -334,7 +334,8 @@ async fn an_update_that_changes_the_deed_is_told_and_others_are_not() {
 #[tokio::test]
 async fn a_change_that_hides_among_other_values_is_noticed() {
     let change = update(r#""sessionUpdate":"tool_call_update","rawInput":{"command":"rm -rf /"}"#);
-    for line in [format!("[{MARK},{change}]"), format!("{MARK}{change}")] {
+    let twice = change.replace("\"method\":", "\"method\":\"x\",\"method\":");
+    for line in [format!("[{MARK},{change}]"), format!("{MARK}{change}"), twice] {
         let mut rig = Rig::start(false).await;
         rig.agent_says(&ask("0", "\"a\""));
         let request = rig.requested().await;
