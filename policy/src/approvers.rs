@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bridge_model::{Humanity, Person, PersonId, Presence, Signature};
+use bridge_model::{Humanity, Person, PersonId, Presence, RoleId, Signature, Standing};
 
 /// Who may answer in one room.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +19,30 @@ pub struct Approvers {
 pub enum Who {
     /// Any human who is in the room. Has to be written out; nothing leads here by default.
     Anyone,
-    /// These. An empty list is nobody.
-    Listed(BTreeSet<PersonId>),
+    Listed(Listed),
+}
+
+/// People by their ids and by their roles. Empty is nobody.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    pub people: BTreeSet<PersonId>,
+    pub roles: BTreeSet<RoleId>,
+}
+
+impl Listed {
+    #[must_use]
+    pub fn people(people: impl IntoIterator<Item = PersonId>) -> Self {
+        Self { people: people.into_iter().collect(), roles: BTreeSet::new() }
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.people.is_empty() && self.roles.is_empty()
+    }
+
+    fn contains(&self, person: &Person) -> bool {
+        self.people.contains(&person.id) || !self.roles.is_disjoint(&person.roles)
+    }
 }
 
 /// Proof that a person may answer. Only [`Approvers::admit`] makes one.
@@ -42,6 +64,9 @@ pub enum Ineligible {
     HumanityUnknown,
     NotInRoom,
     PresenceUnknown,
+    Screening,
+    Silenced,
+    StandingUnknown,
     SignatureMissing,
     PowerTooLow,
 }
@@ -55,6 +80,9 @@ impl Ineligible {
             Self::HumanityUnknown => "it is not known whether this account belongs to a human.",
             Self::NotInRoom => "you are not in the room.",
             Self::PresenceUnknown => "it could not be confirmed that you are in the room; press again.",
+            Self::Screening => "you have not accepted this server's rules yet.",
+            Self::Silenced => "you are timed out on this server.",
+            Self::StandingUnknown => "it could not be confirmed that you may take part here.",
             Self::SignatureMissing => "this room is encrypted and the device you pressed on is not verified by you.",
             Self::PowerTooLow => "your power level in this room is too low, or could not be read.",
         }
@@ -74,7 +102,7 @@ impl Approvers {
         }
         match &self.who {
             Who::Anyone => {}
-            Who::Listed(listed) if listed.contains(&person.id) => {}
+            Who::Listed(listed) if listed.contains(person) => {}
             Who::Listed(_) => return Err(Ineligible::NotListed),
         }
         match person.signature {
@@ -85,6 +113,12 @@ impl Approvers {
             Presence::InRoom => {}
             Presence::Absent => return Err(Ineligible::NotInRoom),
             Presence::Unknown => return Err(Ineligible::PresenceUnknown),
+        }
+        match person.standing {
+            Standing::Full => {}
+            Standing::Screening => return Err(Ineligible::Screening),
+            Standing::Silenced => return Err(Ineligible::Silenced),
+            Standing::Unknown => return Err(Ineligible::StandingUnknown),
         }
         match self.power_min {
             Some(min) if person.power.is_none_or(|power| power < min) => Err(Ineligible::PowerTooLow),
@@ -125,6 +159,9 @@ mod tests {
             (Person { presence: Presence::Absent, ..ada() }, Ineligible::NotInRoom),
             (Person { presence: Presence::Unknown, ..ada() }, Ineligible::PresenceUnknown),
             (Person { signature: Signature::Missing, ..ada() }, Ineligible::SignatureMissing),
+            (Person { standing: Standing::Screening, ..ada() }, Ineligible::Screening),
+            (Person { standing: Standing::Silenced, ..ada() }, Ineligible::Silenced),
+            (Person { standing: Standing::Unknown, ..ada() }, Ineligible::StandingUnknown),
             (Person { id: PersonId::new("@ada:example.org "), ..ada() }, Ineligible::NotListed),
             (Person { id: PersonId::new("@Ada:example.org"), ..ada() }, Ineligible::NotListed),
         ] {
@@ -147,6 +184,15 @@ mod tests {
     }
 
     #[test]
+    fn a_role_that_is_listed_is_enough_and_any_other_is_not() {
+        let roles = |roles: &[&str]| roles.iter().map(|role| RoleId::new(*role)).collect::<BTreeSet<_>>();
+        let approvers = Approvers { who: Who::Listed(Listed { roles: roles(&["7"]), ..Listed::default() }), ..listed(&[]) };
+        check(&approvers, &Person { roles: roles(&["3", "7"]), ..ada() }, None);
+        check(&approvers, &Person { roles: roles(&["3", "77"]), ..ada() }, Some(Ineligible::NotListed));
+        check(&approvers, &Person { id: PersonId::new("7"), ..ada() }, Some(Ineligible::NotListed));
+    }
+
+    #[test]
     fn a_name_is_not_an_id() {
         let mallory = Person { id: PersonId::new("@mallory:example.org"), name: Some(ADA.into()), ..ada() };
         check(&listed(&[ADA]), &mallory, Some(Ineligible::NotListed));
@@ -159,7 +205,11 @@ mod tests {
     }
 
     fn listed(ids: &[&str]) -> Approvers {
-        Approvers { who: Who::Listed(ids.iter().map(|id| PersonId::new(*id)).collect()), power_min: None, bots: BTreeSet::new() }
+        Approvers {
+            who: Who::Listed(Listed::people(ids.iter().map(|id| PersonId::new(*id)))),
+            power_min: None,
+            bots: BTreeSet::new(),
+        }
     }
 
     fn ada() -> Person {
@@ -168,8 +218,10 @@ mod tests {
             name: None,
             humanity: Humanity::Human,
             presence: Presence::InRoom,
+            standing: Standing::Full,
             signature: Signature::SignedDevice,
             power: Some(0),
+            roles: BTreeSet::new(),
         }
     }
 }

@@ -7,6 +7,6 @@ mod approvers;
 mod refusal;
 mod verdict;
 
-pub use approvers::{Approvers, Ineligible, Permit, Who};
+pub use approvers::{Approvers, Ineligible, Listed, Permit, Who};
 pub use refusal::RefusalStyle;
 pub use verdict::{Policy, Verdict};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bridge_core::{Board, RoomError};
-use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, RequestId};
+use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, RequestId, RoomName};
 use matrix_sdk::Room;
 use matrix_sdk::ruma::{EventId, OwnedEventId};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -27,8 +27,12 @@ const TEXT_BYTES_MAX: usize = 20_000;
 const ENCRYPTED_TEXT_BYTES_MAX: usize = 14_000;
 
 /// What every Matrix room can show; an unencrypted one shows more, which its board says once it is connected.
-pub const LIMITS: CardLimits =
-    CardLimits { buttons_max: BUTTONS_MAX, label_max: LABEL_MAX, text_bytes_max: ENCRYPTED_TEXT_BYTES_MAX };
+pub const LIMITS: CardLimits = CardLimits {
+    buttons_max: BUTTONS_MAX,
+    label_max: LABEL_MAX,
+    label_seen: LABEL_MAX,
+    text_bytes_max: ENCRYPTED_TEXT_BYTES_MAX,
+};
 
 /// Posts, closes and answers in the account's rooms.
 #[derive(Debug)]
@@ -44,11 +48,11 @@ impl MatrixBoard {
 }
 
 impl Board for MatrixBoard {
-    fn limits(&self) -> CardLimits {
+    fn limits(&self, room: &RoomName) -> CardLimits {
         // Not knowing counts as encrypted, whose limit is the lower one.
-        let any_encrypted = self.account.rooms.values().any(|room| room.is_encrypted(&self.account.client));
-        let text_bytes_max = if any_encrypted { ENCRYPTED_TEXT_BYTES_MAX } else { TEXT_BYTES_MAX };
-        CardLimits { buttons_max: BUTTONS_MAX, label_max: LABEL_MAX, text_bytes_max }
+        let is_encrypted = self.account.rooms.get(room).is_none_or(|room| room.is_encrypted(&self.account.client));
+        let text_bytes_max = if is_encrypted { ENCRYPTED_TEXT_BYTES_MAX } else { TEXT_BYTES_MAX };
+        CardLimits { text_bytes_max, ..LIMITS }
     }
 
     async fn post(&self, card: &Card, within: Duration) -> Result<CardRef, RoomError> {

@@ -1,9 +1,10 @@
 //! What `countersign check` asks: can this account serve its rooms, and if not, what is to be done.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bridge_core::RoomError;
-use bridge_model::{Person, PersonId, Presence, RoomName, Signature};
+use bridge_model::{Person, PersonId, Presence, RoomName, Signature, Standing};
 use matrix_sdk::ruma::events::MessageLikeEventType;
 use matrix_sdk::{Room, RoomMemberships};
 use tokio::time::timeout;
@@ -127,8 +128,10 @@ async fn look_at(account: &Account, served: &ServedRoom) -> RoomInspection {
                 name: member.display_name().map(ToOwned::to_owned),
                 humanity: people::humanity(account, &room, member.user_id()),
                 presence: Presence::InRoom,
+                standing: Standing::Full,
                 signature: if seen.is_encrypted == Some(false) { Signature::Service } else { Signature::SignedDevice },
                 power: Some(people::level(member.power_level())),
+                roles: BTreeSet::new(),
             };
             seen.members = members.iter().take(MEMBERS_MAX).map(person).collect();
         }

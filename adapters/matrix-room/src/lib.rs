@@ -27,7 +27,6 @@ mod render;
 mod replies;
 mod said;
 mod saved;
-mod secret;
 mod send;
 mod session;
 mod sync;
@@ -39,7 +38,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bridge_core::{Room, RoomError};
-use bridge_model::{PersonId, RoomName};
+use bridge_model::{PersonId, RoomName, Secret};
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio::time::timeout;
 use tracing::warn;
@@ -51,7 +50,6 @@ use crate::clicks::Worker;
 use crate::fault::Fault;
 pub use crate::inspect::{Inspection, RoomInspection, create_recovery_key, inspect};
 use crate::replies::Replies;
-pub use crate::secret::Secret;
 use crate::sync::SyncLoop;
 
 /// Events that wait for the bridge. Beyond them the rooms' workers wait, and with them the sync.

@@ -1,4 +1,4 @@
-use bridge_model::{Button, ButtonStyle, Shown, Timestamp};
+use bridge_model::{Button, ButtonStyle, Origin, Shown, SourceName, Timestamp};
 
 use super::*;
 
@@ -120,6 +120,7 @@ fn card(number: u64) -> Card {
     Card {
         request: request(number),
         room: room(),
+        origin: Origin { source: SourceName::new("acp"), session: None, agent: Shown::line("x") },
         headline: Shown::line("x"),
         sections: vec![],
         buttons: vec![button],

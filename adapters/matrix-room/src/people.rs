@@ -1,9 +1,11 @@
 //! Facts about a person, asked of the server at the instant of the click. What the client remembers is not asked:
 //! it lags behind by a sync.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bridge_model::{Humanity, Person, Presence, Signature};
+use bridge_core::Backoff;
+use bridge_model::{Humanity, Person, Presence, Signature, Standing};
 use matrix_sdk::ruma::UserId;
 use matrix_sdk::ruma::api::client::state::get_state_event_for_key::v3::Request;
 use matrix_sdk::ruma::events::StateEventType;
@@ -18,7 +20,7 @@ use tokio::time::timeout;
 use crate::account::{Account, ServedRoom};
 use crate::fault::Fault;
 use crate::id;
-use crate::wait::{Backoff, pause};
+use crate::wait::pause;
 
 /// How long a person may wait for the server to say who they are. Then they are unknown, which counts as no.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -29,8 +31,10 @@ pub(crate) async fn look_up(account: &Account, served: &ServedRoom, user: &UserI
         name: None,
         humanity: Humanity::Unknown,
         presence: Presence::Unknown,
+        standing: Standing::Full,
         signature,
         power: None,
+        roles: BTreeSet::new(),
     };
     let Some(room) = account.client.get_room(&served.id) else { return person };
     person.humanity = humanity(account, &room, user);

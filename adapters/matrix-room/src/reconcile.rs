@@ -1,5 +1,6 @@
 //! Asking the server what happened to a card, for when the sync may have left something out.
 
+use bridge_core::Backoff;
 use matrix_sdk::Room;
 use matrix_sdk::deserialized_responses::TimelineEvent;
 use matrix_sdk::room::{IncludeRelations, RelationsOptions};
@@ -14,7 +15,7 @@ use tracing::warn;
 use crate::account::REQUEST_TIMEOUT;
 use crate::fault::Fault;
 use crate::live::Posted;
-use crate::wait::{Backoff, pause};
+use crate::wait::pause;
 
 /// A thousand clicks on one card are read. What is beyond them came after more clicks than people make.
 const PAGES_MAX: usize = 10;

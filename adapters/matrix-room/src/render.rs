@@ -8,9 +8,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use bridge_core::RoomError;
-use bridge_model::{
-    ButtonStyle, Card, ClosedCard, Delivery, Ending, NotDelivered, Refused, RequestId, SectionBody, Timestamp, Withdrawn,
-};
+use bridge_core::wording::{self, Words, does, ending_text, quoted};
+use bridge_model::{Card, ClosedCard, Ending, RequestId, SectionBody, Timestamp};
 use matrix_sdk::ruma::EventId;
 use serde_json::{Value, json};
 
@@ -31,7 +30,7 @@ const ENCRYPTED_BYTES_MAX: usize = 44_000;
 pub(crate) fn message(card: &Card, within: Duration) -> Value {
     let number = card.request.number;
     let mut body = format!("{} (#{number})\n", card.headline);
-    let mut html = format!("<p><strong>{} (#{number})</strong></p>", running(card.headline.as_str()));
+    let mut html = format!("<p><strong>{} (#{number})</strong></p>", sentence(&wording::headline(card.headline.as_str())));
     for section in &card.sections {
         let heading = section.heading;
         match &section.body {
@@ -51,16 +50,6 @@ pub(crate) fn message(card: &Card, within: Duration) -> Value {
     let _ = write!(body, "\n{expires}");
     let _ = write!(html, "<p>{expires}</p>");
     text_content(&body, &html)
-}
-
-/// What an option does, by its kind. A poll has no colours to say so, and a label may say anything.
-const fn does(style: ButtonStyle) -> &'static str {
-    match style {
-        ButtonStyle::AllowOnce => "allows once",
-        ButtonStyle::AllowAlways => "allows always",
-        ButtonStyle::Reject => "refuses",
-        ButtonStyle::Neutral => "of unknown kind",
-    }
 }
 
 /// The buttons of a card, as a poll with one answer per option: the agent's label, and what it does in our words.
@@ -120,9 +109,13 @@ pub(crate) fn reaction(message: &EventId, key: &str) -> Value {
 /// What the card says once it is closed, as a message of its own.
 pub(crate) fn closing(closed: &ClosedCard) -> Value {
     let number = closed.request.number;
-    let ending = ending_text(&closed.ending);
-    let body = format!("{} (#{number})\n\n{ending}", closed.headline);
-    let html = format!("<p>{} (#{number})</p><p><strong>{}</strong></p>", running(closed.headline.as_str()), running(&ending));
+    let ending = wording::ending(&closed.ending);
+    let body = format!("{} (#{number})\n\n{}", closed.headline, ending_text(&closed.ending));
+    let html = format!(
+        "<p>{} (#{number})</p><p><strong>{}</strong></p>",
+        sentence(&wording::headline(closed.headline.as_str())),
+        sentence(&ending)
+    );
     text_content(&body, &html)
 }
 
@@ -148,64 +141,6 @@ pub(crate) fn check_size(content: &Value, encrypted: bool) -> Result<(), RoomErr
         return Err(RoomError::NotShowable(format!("the card takes {bytes} bytes and a message of this room holds {max}")));
     }
     Ok(())
-}
-
-/// How a request ended, in a sentence that is true whenever it is read.
-pub(crate) fn ending_text(ending: &Ending) -> String {
-    match ending {
-        Ending::Answered { person, name, option, delivery } => {
-            let delivery = match delivery {
-                Delivery::Pending => "It is being delivered to the agent.",
-                Delivery::Taken => "The agent has it.",
-                Delivery::NotDelivered(NotDelivered::Withdrawn) => {
-                    "It was not delivered: the agent had withdrawn the request. Nothing was allowed."
-                }
-                Delivery::NotDelivered(NotDelivered::AgentGone) => {
-                    "It was not delivered: the agent is gone. Nothing was allowed."
-                }
-                Delivery::NotDelivered(NotDelivered::NotRecorded) => {
-                    "It was not delivered: it could not be recorded, so the agent was refused."
-                }
-                Delivery::NotDelivered(NotDelivered::BridgeRestarted) => {
-                    "The bridge stopped before it was known whether the agent has it."
-                }
-            };
-            // A name can be anybody's, so the id stands beside it; neither name nor label can leave its quotes.
-            let quoted = |text: &bridge_model::Shown| text.as_str().replace(['"', '\u{201c}', '\u{201d}', '\u{201e}'], "'");
-            format!("\"{}\" ({person}) chose \"{}\". {delivery}", quoted(name), quoted(option))
-        }
-        Ending::Expired => "Nobody answered in time. Nothing was allowed.".to_owned(),
-        Ending::Withdrawn(why) => withdrawn_text(*why).to_owned(),
-        Ending::Refused(why) => format!("{} Nothing was allowed.", refused_text(why)),
-    }
-}
-
-fn withdrawn_text(why: Withdrawn) -> &'static str {
-    match why {
-        Withdrawn::ByAgent => "The agent withdrew its request. Nothing was allowed.",
-        Withdrawn::TurnCancelled => "The turn was cancelled. Nothing was allowed.",
-        Withdrawn::TurnEnded => "The agent went on without waiting for an answer. Nothing was allowed here.",
-        Withdrawn::Superseded => "The agent asked anew, and this card no longer counts. Nothing was allowed here.",
-        Withdrawn::AgentGone => "The agent is gone. Nothing was allowed.",
-        Withdrawn::ClientGone => "The agent's client is gone. Nothing was allowed.",
-        Withdrawn::AnsweredInClient => "It was answered in the agent's own client. Nothing was decided here.",
-        Withdrawn::CardRemoved => "The card was removed from the room. Nothing was allowed.",
-        Withdrawn::BridgeStopped => "The bridge stopped. Nothing was allowed.",
-        Withdrawn::BridgeRestarted => "The bridge restarted. Nothing was allowed.",
-    }
-}
-
-fn refused_text(why: &Refused) -> String {
-    match why {
-        Refused::ByPolicy => "Refused by the operator's policy. Nobody was asked.".to_owned(),
-        Refused::Malformed(what) => format!("Refused: the request could not be understood ({what})."),
-        Refused::TooMany => "Refused: too many requests are waiting already.".to_owned(),
-        Refused::NotShowable(what) => format!("Refused: it cannot be shown here whole, because {what}."),
-        Refused::RoomUnavailable(what) => format!("Refused: this room could not be used ({what})."),
-        Refused::Changed => "Refused: the agent changed what it would do while people were deciding.".to_owned(),
-        Refused::NotRecorded => "Refused: it could not be recorded.".to_owned(),
-        Refused::NoRoom => "Refused: no room is configured for it.".to_owned(),
-    }
 }
 
 /// The part of a transaction id that tells one ending's edit from another's, the same in every run.
@@ -263,6 +198,17 @@ fn running(text: &str) -> String {
         }
     }
     html
+}
+
+/// Our own words as they are, and others' so that nothing in them becomes active.
+fn sentence(words: &[Words]) -> String {
+    let html = words.iter().map(|words| match words {
+        Words::Ours(text) => escape(text),
+        Words::Theirs(text) => phrase(text),
+        Words::Name(name) => phrase(&quoted(name)),
+        Words::Person { name, id } => format!("{} ({})", phrase(&quoted(name)), phrase(id.as_str())),
+    });
+    html.collect()
 }
 
 fn phrase(text: &str) -> String {

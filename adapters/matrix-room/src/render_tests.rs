@@ -1,4 +1,6 @@
-use bridge_model::{Button, ButtonStyle, ButtonToken, PersonId, RoomName, Section, Shown};
+use bridge_model::{
+    Button, ButtonStyle, ButtonToken, Delivery, Origin, PersonId, Refused, RoomName, Section, Shown, SourceName, Withdrawn,
+};
 
 use super::*;
 
@@ -36,7 +38,7 @@ fn spaces_and_line_breaks_are_shown_as_they_are() {
 fn the_plain_body_carries_every_detail() {
     let body = message(&card("rm -rf /srv\n  --force"), WITHIN)["body"].as_str().expect("a text").to_owned();
     for part in [
-        "Coder wants to run: ls (#7)",
+        "\"Coder\" wants to run: ls (#7)",
         "Command:",
         "    rm -rf /srv\n      --force",
         "within 5 min, until 2026-11-30 06:26:40 UTC",
@@ -64,30 +66,17 @@ fn a_card_too_large_for_the_room_is_not_shown() {
 }
 
 #[test]
-fn a_closing_says_what_happened_and_never_more() {
-    let answered = |delivery| Ending::Answered {
+fn a_closing_makes_active_neither_a_name_nor_an_id() {
+    let ending = Ending::Answered {
         person: PersonId::new("@ada:localhost"),
         name: Shown::line("Ada"),
-        option: Shown::line("Yes"),
-        delivery,
-    };
-    assert_eq!(
-        ending_text(&answered(Delivery::Pending)),
-        "\"Ada\" (@ada:localhost) chose \"Yes\". It is being delivered to the agent."
-    );
-    assert_eq!(ending_text(&answered(Delivery::Taken)), "\"Ada\" (@ada:localhost) chose \"Yes\". The agent has it.");
-    let forged = Ending::Answered {
-        person: PersonId::new("@bob:localhost"),
-        name: Shown::line("Ada\" (@ada:localhost) chose \"No"),
-        option: Shown::line("No\". Nothing was allowed. (\""),
+        option: Shown::line("<b>Yes"),
+        does: ButtonStyle::Reject,
         delivery: Delivery::Taken,
     };
-    let told = "\"Ada' (@ada:localhost) chose 'No\" (@bob:localhost) chose \"No'. Nothing was allowed. ('\". The agent has it.";
-    assert_eq!(ending_text(&forged), told);
-    assert_eq!(ending_text(&Ending::Expired), "Nobody answered in time. Nothing was allowed.");
-    for ending in [answered(Delivery::Taken), Ending::Refused(Refused::ByPolicy), Ending::Withdrawn(Withdrawn::CardRemoved)] {
-        assert!(!ending_text(&ending).to_lowercase().contains("approved"));
-    }
+    let html = closing(&closed(ending))["formatted_body"].as_str().expect("a text").to_owned();
+    let told = "<strong>\"Ada\" (<code>@ada:localhost</code>) chose \"&lt;b&gt;Yes\" (refuses). The agent has it.</strong>";
+    assert!(html.contains(told), "{html}");
 }
 
 #[test]
@@ -117,7 +106,8 @@ fn card(command: &str) -> Card {
     Card {
         request: request(),
         room: RoomName::new("ops"),
-        headline: Shown::line("Coder wants to run: ls"),
+        origin: Origin { source: SourceName::new("acp"), session: None, agent: Shown::line("Coder") },
+        headline: Shown::line("\"Coder\" wants to run: ls"),
         sections: vec![Section { heading: "Command", body: SectionBody::Code(Shown::block(command)) }],
         buttons: vec![button(1, "Yes"), button(2, "No")],
         deadline: Timestamp::from_unix_millis(1_796_020_000_000),
@@ -125,7 +115,7 @@ fn card(command: &str) -> Card {
 }
 
 fn closed(ending: Ending) -> ClosedCard {
-    ClosedCard { request: request(), room: RoomName::new("ops"), headline: Shown::line("Coder wants to run: ls"), ending }
+    ClosedCard { request: request(), room: RoomName::new("ops"), headline: Shown::line("\"Coder\" wants to run: ls"), ending }
 }
 
 fn request() -> RequestId {

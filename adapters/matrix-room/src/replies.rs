@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bridge_core::RoomError;
+use bridge_core::wording;
 use bridge_model::{ClickRef, ClickReply, MessageId};
 use matrix_sdk::ruma::{OwnedUserId, TransactionId, UserId};
 use matrix_sdk::{Room, RoomState};
@@ -18,7 +19,7 @@ use tracing::debug;
 use crate::account::Account;
 use crate::fault::Fault;
 use crate::id;
-use crate::render::{MESSAGE, ending_text};
+use crate::render::MESSAGE;
 use crate::send::send;
 
 const HOURLY_MAX: usize = 30;
@@ -41,8 +42,8 @@ impl Replies {
     }
 
     pub(crate) async fn answer(&self, click: &ClickRef, reply: &ClickReply) -> Result<(), RoomError> {
-        match words(reply) {
-            Some(words) => self.tell(click, &words).await,
+        match wording::reply(reply) {
+            Some(words) => self.tell(click, &wording::plain(&words)).await,
             None => Ok(()),
         }
     }
@@ -77,16 +78,6 @@ impl Replies {
             Ok(Err(error)) => Err(Fault::of(&error).into()),
             Err(_) => Err(RoomError::Unavailable("the homeserver took too long to make a direct room".to_owned())),
         }
-    }
-}
-
-/// What to say. A choice that counted is on the card already.
-fn words(reply: &ClickReply) -> Option<String> {
-    match reply {
-        ClickReply::Chosen => None,
-        ClickReply::TooLate(ending) => Some(format!("Your click came too late: {}", ending_text(ending))),
-        ClickReply::MayNotAnswer(why) => Some(format!("Your click did not count: {why}")),
-        ClickReply::NothingWaits => Some("Your click did not count: nothing waits for an answer there.".to_owned()),
     }
 }
 
@@ -153,14 +144,5 @@ mod tests {
             sent.admit(&user, &MessageId::new(format!("$card{at}")), now + HOUR * u32::try_from(at / 512).expect("small"));
         }
         assert!(sent.cards.len() <= CARDS_MAX && sent.order.len() <= CARDS_MAX && sent.people.len() <= PEOPLE_MAX);
-    }
-
-    #[test]
-    fn a_choice_that_counted_is_not_answered() {
-        assert_eq!(words(&ClickReply::Chosen), None);
-        assert_eq!(
-            words(&ClickReply::TooLate(bridge_model::Ending::Expired)).as_deref(),
-            Some("Your click came too late: Nobody answered in time. Nothing was allowed.")
-        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bridge_core::RoomError;
+use bridge_core::{Backoff, RoomError};
 use matrix_sdk::Room;
 use matrix_sdk::ruma::api::client::redact::redact_event;
 use matrix_sdk::ruma::{EventId, OwnedEventId, OwnedTransactionId};
@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::account::REQUEST_TIMEOUT;
 use crate::fault::Fault;
-use crate::wait::{Backoff, pause};
+use crate::wait::pause;
 
 /// In an encrypted room a first message also fetches members and keys.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(20);

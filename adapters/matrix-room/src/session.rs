@@ -53,7 +53,7 @@ async fn build(options: &Options) -> Result<Client, RoomError> {
     let built = Client::builder()
         .homeserver_url(&options.homeserver)
         .respect_login_well_known(false)
-        .sqlite_store(&options.store_dir, options.store_passphrase.as_ref().map(crate::Secret::reveal))
+        .sqlite_store(&options.store_dir, options.store_passphrase.as_ref().map(bridge_model::Secret::expose))
         .cross_process_store_config(CrossProcessLockConfig::SingleProcess)
         .handle_refresh_tokens()
         // The SDK would try for a quarter of an hour without a word. Whoever sends here decides about trying again.
@@ -96,7 +96,7 @@ async fn resume(options: &Options, client: &Client, user: &UserId, saved: Saved,
     if let Login::AccessToken { token, device_id } = &options.login
         && meta.device_id.as_str() == device_id
         && saved.session.tokens.refresh_token.is_none()
-        && saved.session.tokens.access_token != token.reveal()
+        && saved.session.tokens.access_token != token.expose()
     {
         // The operator replaced the token of the same device.
         return log_in(options, client, user, None, file).await;
@@ -120,7 +120,7 @@ async fn log_in(
         (Login::Password(password), None) => {
             let login = client
                 .matrix_auth()
-                .login_username(user, password.reveal())
+                .login_username(user, password.expose())
                 .initial_device_display_name(&options.device_name)
                 .request_refresh_token();
             timeout(REQUEST_TIMEOUT * 2, login.send())
@@ -130,7 +130,7 @@ async fn log_in(
         }
         (Login::AccessToken { token, device_id }, None) => {
             let meta = SessionMeta { user_id: user.to_owned(), device_id: device_id.as_str().into() };
-            let tokens = SessionTokens { access_token: token.reveal().to_owned(), refresh_token: None };
+            let tokens = SessionTokens { access_token: token.expose().to_owned(), refresh_token: None };
             let session = MatrixSession { meta, tokens };
             check_token(options, &session).await?;
             restore(client, session).await?;
@@ -217,7 +217,7 @@ async fn sign_device(options: &Options, client: &Client) -> DeviceTrust {
             let hint = "give its recovery key, or verify this device from another session of the account";
             return DeviceTrust::NotSigned(format!("the account's signing keys are elsewhere; {hint}"));
         };
-        if let Err(error) = encryption.recovery().recover(key.reveal()).await {
+        if let Err(error) = encryption.recovery().recover(key.expose()).await {
             return DeviceTrust::NotSigned(format!("the recovery key did not work ({error}); check it"));
         }
         if is_signed(client).await {
@@ -242,7 +242,7 @@ async fn bootstrap(options: &Options, client: &Client) -> Result<(), String> {
         return Err("setting up cross-signing needs the account's password once; log in by password".to_owned());
     };
     let user = uiaa::UserIdentifier::Matrix(uiaa::MatrixUserIdentifier::new(options.user.clone()));
-    let mut answer = uiaa::Password::new(user, password.reveal().to_owned());
+    let mut answer = uiaa::Password::new(user, password.expose().to_owned());
     answer.session.clone_from(&challenge.session);
     let again = encryption.bootstrap_cross_signing(Some(uiaa::AuthData::Password(answer))).await;
     again.map_err(|error| failed(&error))

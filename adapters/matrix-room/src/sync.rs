@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bridge_core::RoomEvent;
+use bridge_core::{Backoff, RoomEvent};
 use bridge_model::RoomName;
 use matrix_sdk::Room;
 use matrix_sdk::config::SyncSettings;
@@ -24,7 +24,7 @@ use crate::clicks::{Work, accept};
 use crate::fault::{Fault, TOKEN_GONE};
 use crate::render::{POLL_RESPONSE, REACTION};
 use crate::replies::Replies;
-use crate::wait::{Backoff, pause};
+use crate::wait::pause;
 
 /// How long the server may hold a request while nothing happens.
 const HELD: Duration = Duration::from_secs(20);

@@ -100,6 +100,7 @@ impl<T: Tokens> Bridge<T> {
             Input::Room(RoomEvent::Clicked(click)) => self.clicked(now, &click),
             Input::Room(RoomEvent::CardRemoved(card)) => self.card_removed(now, &card),
             Input::Room(RoomEvent::RoomLost(room, why)) => self.room_lost(now, room, &why),
+            Input::Room(RoomEvent::RoomFound(room)) => self.room_found(&room),
             Input::RoomOpen(room, limits) => self.room_open(&room, limits),
             Input::RecordFailed(id) => self.record_failed(now, id),
             Input::Stop => self.stop(now),
@@ -267,6 +268,7 @@ impl<T: Tokens> Bridge<T> {
         let ending = Ending::Answered {
             name: Shown::line(name.unwrap_or(person.as_str())).cut(card::NAME_MAX),
             option: card::label(&choice.offered.option().name),
+            does: card::style(&choice.offered.option().kind),
             person,
             delivery: Delivery::Pending,
         };
@@ -423,6 +425,11 @@ impl<T: Tokens> Bridge<T> {
         if let Some(rules) = self.rules.rooms.get_mut(room) {
             rules.card = limits;
         }
+        Vec::new()
+    }
+
+    fn room_found(&mut self, room: &RoomName) -> Vec<Effect> {
+        self.lost.remove(room);
         Vec::new()
     }
 

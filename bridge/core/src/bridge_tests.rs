@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
 use bridge_model::{
-    ClickRef, Humanity, MessageId, OptionId, OptionKind, Options, PermissionOption, Person, PersonId, Presence, Session,
-    Signature, ToolCall, ToolKind,
+    ButtonStyle, ClickRef, Humanity, MessageId, OptionId, OptionKind, Options, PermissionOption, Person, PersonId, Presence,
+    Session, Signature, Standing, ToolCall, ToolKind,
 };
-use policy::{RefusalStyle, Who};
+use policy::{Listed, RefusalStyle, Who};
 use serde_json::value::RawValue;
 
 use super::*;
@@ -302,6 +302,17 @@ fn a_lost_room_refuses_what_waits_and_what_comes() {
 }
 
 #[test]
+fn a_room_that_is_found_again_is_asked_again_and_what_was_refused_stays_refused() {
+    let mut desk = Desk::new();
+    let card = desk.ask_and_post(1);
+    desk.at(1, Input::Room(RoomEvent::RoomLost(RoomName::new("builds"), "no permission".into())));
+    assert!(told(&desk.at(2, Input::Room(RoomEvent::RoomFound(RoomName::new("builds"))))).is_empty());
+    desk.ask_and_post(2);
+    assert_eq!(desk.bridge.held_len(), 1);
+    assert!(told(&desk.click_at(3, &card, 0, ada())).is_empty());
+}
+
+#[test]
 fn a_denied_kind_is_refused_without_a_card() {
     let mut desk = Desk::new();
     desk.bridge.rules.policy.by_kind.insert(ToolKind::Execute, Verdict::AutoDeny);
@@ -398,10 +409,10 @@ impl Tokens for Count {
 
 impl Desk {
     fn new() -> Self {
-        let listed = ["@ada:x", "@bob:x"].into_iter().map(PersonId::new).collect();
+        let listed = ["@ada:x", "@bob:x"].into_iter().map(PersonId::new);
         let room = RoomRules {
-            approvers: Approvers { who: Who::Listed(listed), power_min: None, bots: BTreeSet::new() },
-            card: CardLimits { buttons_max: 20, label_max: 80, text_bytes_max: 10_000 },
+            approvers: Approvers { who: Who::Listed(Listed::people(listed)), power_min: None, bots: BTreeSet::new() },
+            card: CardLimits { buttons_max: 20, label_max: 80, label_seen: 80, text_bytes_max: 10_000 },
         };
         let rules = Rules {
             policy: Policy {
@@ -482,8 +493,10 @@ fn person(id: &str) -> Person {
         name: Some("Ada".into()),
         humanity: Humanity::Human,
         presence: Presence::InRoom,
+        standing: Standing::Full,
         signature: Signature::Service,
         power: Some(0),
+        roles: BTreeSet::new(),
     }
 }
 
@@ -492,7 +505,8 @@ fn answered(delivery: Delivery) -> Ending {
 }
 
 fn answered_with(option: &str, delivery: Delivery) -> Ending {
-    Ending::Answered { person: PersonId::new("@ada:x"), name: Shown::line("Ada"), option: Shown::line(option), delivery }
+    let does = if option == "No" { ButtonStyle::Reject } else { ButtonStyle::AllowOnce };
+    Ending::Answered { person: PersonId::new("@ada:x"), name: Shown::line("Ada"), option: Shown::line(option), does, delivery }
 }
 
 /// All effects, those that wait for a record included.

@@ -6,9 +6,11 @@ mod diff;
 use std::time::Duration;
 
 use bridge_model::{
-    Button, ButtonStyle, ButtonToken, Card, CardLimits, OptionKind, PermissionRequest, RequestId, RoomName, Section, SectionBody,
-    Shown, Timestamp, ToolKind,
+    Button, ButtonStyle, ButtonToken, Card, CardLimits, OptionKind, Origin, PermissionRequest, RequestId, RoomName, Section,
+    SectionBody, Shown, Timestamp, ToolKind,
 };
+
+use crate::wording::{AN_AGENT, does, quoted};
 
 /// Characters of a person's or an agent's name on a card.
 pub(crate) const NAME_MAX: usize = 64;
@@ -43,14 +45,14 @@ pub(crate) fn draw(
     if limits.buttons_max < options.len() {
         return Err(format!("it offers {} options and this room can show {}", options.len(), limits.buttons_max));
     }
-    let (labels, legend) = labels(asked, limits.label_max);
+    let (labels, legend) = labels(asked, limits);
     let headline = headline(asked);
     let fixed = headline.as_str().len() + labels.iter().map(|label| label.as_str().len()).sum::<usize>();
     let (mut sections, whole) = details::fit(details::sections(asked), limits.text_bytes_max.saturating_sub(fixed), legend)?;
     let is_live = |kind: &OptionKind| whole || kind.refuses();
     if !whole {
         sections.push(Section {
-            heading: "Only refusing is possible",
+            heading: Section::ONLY_REFUSING,
             body: SectionBody::Text(Shown::line("The request is too long to be shown whole, so it cannot be allowed from here.")),
         });
     }
@@ -65,24 +67,22 @@ pub(crate) fn draw(
     if buttons.is_empty() {
         return Err("it is too long to be shown whole, and it offers no option that only refuses".to_owned());
     }
-    let card = Card { request, room: room.clone(), headline, sections, buttons, deadline };
+    let origin = Origin { source: asked.from.source.clone(), session: asked.session.id.clone(), agent: agent(asked) };
+    let card = Card { request, room: room.clone(), origin, headline, sections, buttons, deadline };
     Ok(Drawn { card, live, within: Duration::ZERO })
 }
 
 /// Who wants what, in one line.
 pub(crate) fn headline(asked: &PermissionRequest) -> Shown {
-    let agent = asked.session.agent.as_deref().map(str::trim).filter(|name| !name.is_empty());
-    let agent = agent.map_or_else(|| Shown::line("An agent"), agent_name);
     let kind = asked.tool_call.as_ref().map_or(ToolKind::Other, |tool_call| tool_call.kind);
     let object = details::object(asked).map_or_else(|| Shown::line("(it does not say what)"), |object| Shown::line(&object));
-    agent.then(&Shown::line(&format!(" wants to {}: ", verb(kind)))).then(&cut_counted(&object))
+    agent(asked).then(&Shown::line(&format!(" wants to {}: ", verb(kind)))).then(&cut_counted(&object))
 }
 
-/// An agent's name as it is, if it looks like one; whatever might be a sentence of its own stands in quotes.
-fn agent_name(name: &str) -> Shown {
-    let name = Shown::line(name).cut(NAME_MAX);
-    let is_plain = name.as_str().chars().all(|c| c.is_alphanumeric() || " -_.".contains(c));
-    if is_plain { name } else { Shown::line(&format!("\"{}\"", name.as_str().replace('"', "'"))) }
+fn agent(asked: &PermissionRequest) -> Shown {
+    let name = asked.session.agent.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    // Always in quotes: a name can be a sentence of its own.
+    name.map_or_else(|| Shown::line(AN_AGENT), |name| Shown::line(&quoted(Shown::line(name).cut(NAME_MAX).as_str())))
 }
 
 /// The beginning of what is long, and how much of it is missing: a bare ellipsis could hide a word or a page.
@@ -105,12 +105,14 @@ pub(crate) fn label(name: &str) -> Shown {
     if name.trim().is_empty() { Shown::line("(no label)") } else { Shown::line(name).cut(LABEL_MAX) }
 }
 
-/// The buttons' labels; numbered, with a legend that has them whole, where they are long, empty or alike.
-fn labels(asked: &PermissionRequest, label_max: usize) -> (Vec<Shown>, Option<Section>) {
+/// The buttons' labels; numbered, with a legend that has them whole, where they are long, empty, or alike as far as every
+/// screen shows them.
+fn labels(asked: &PermissionRequest, limits: CardLimits) -> (Vec<Shown>, Option<Section>) {
     let options = asked.options.as_slice();
     let whole: Vec<Shown> = options.iter().map(|option| Shown::line(option.name.trim())).collect();
-    let fits = |label: &Shown| !label.is_empty() && label.as_str().chars().count() <= label_max;
-    let alike = |at: usize| whole[..at].contains(&whole[at]);
+    let seen: Vec<Shown> = whole.iter().map(|label| label.cut(limits.label_seen)).collect();
+    let fits = |label: &Shown| !label.is_empty() && label.as_str().encode_utf16().count() <= limits.label_max;
+    let alike = |at: usize| seen[..at].contains(&seen[at]);
     if whole.iter().all(fits) && !(0..whole.len()).any(alike) {
         return (whole, None);
     }
@@ -119,16 +121,18 @@ fn labels(asked: &PermissionRequest, label_max: usize) -> (Vec<Shown>, Option<Se
         Shown::line(&format!("{}. ", at + 1)).then(&name)
     };
     let numbered: Vec<Shown> = whole.iter().enumerate().map(|(at, name)| numbered(at, name)).collect();
-    let legend = numbered.iter().map(Shown::as_str).collect::<Vec<_>>().join("\n");
-    let legend = Section { heading: "Options", body: SectionBody::Text(Shown::block(&legend)) };
-    (numbered.iter().map(|label| label.cut(label_max)).collect(), Some(legend))
+    let legend = numbered.iter().zip(options).map(|(name, option)| format!("{name} ({})", does(style(&option.kind))));
+    let legend =
+        Section { heading: Section::OPTIONS, body: SectionBody::Text(Shown::block(&legend.collect::<Vec<_>>().join("\n"))) };
+    (numbered.iter().map(|label| label.cut_inside(limits.label_seen)).collect(), Some(legend))
 }
 
-fn style(kind: &OptionKind) -> ButtonStyle {
+pub(crate) fn style(kind: &OptionKind) -> ButtonStyle {
     match kind {
         OptionKind::AllowOnce => ButtonStyle::AllowOnce,
         OptionKind::AllowAlways => ButtonStyle::AllowAlways,
-        OptionKind::RejectOnce | OptionKind::RejectAlways => ButtonStyle::Reject,
+        OptionKind::RejectOnce => ButtonStyle::Reject,
+        OptionKind::RejectAlways => ButtonStyle::RejectAlways,
         OptionKind::Unknown(_) => ButtonStyle::Neutral,
     }
 }

@@ -22,7 +22,8 @@ pub trait Room: Send {
 
 /// Shows cards. Calls may run side by side.
 pub trait Board: Send + Sync + 'static {
-    fn limits(&self) -> CardLimits;
+    /// What a card in this room can hold.
+    fn limits(&self, room: &RoomName) -> CardLimits;
 
     /// Returns once people can see the card and press its buttons.
     ///
@@ -53,8 +54,10 @@ pub enum RoomEvent {
     Clicked(Click),
     /// Somebody who may do so took the card away.
     CardRemoved(CardRef),
-    /// The room is lost for good: closed, replaced, or no longer ours to post in. The text says why.
+    /// The room is lost: closed, replaced, or no longer ours to post in. The text says why.
     RoomLost(RoomName, String),
+    /// A room that was lost, or was never fit, can be used again.
+    RoomFound(RoomName),
 }
 
 /// Why a room could not do what was asked.

@@ -4,13 +4,16 @@
 //! again with [`Input::Tick`]. That is the whole calling contract: one inbox puts everything in order, nothing here
 //! awaits, reads a clock or draws a random number, so every state can be reached in a test.
 
+mod backoff;
 mod bridge;
 mod card;
 mod edges;
 mod effect;
 mod held;
 mod settled;
+pub mod wording;
 
+pub use backoff::Backoff;
 pub use bridge::{Bridge, Limits, RoomRules, Rules, Tokens};
 pub use edges::{Asks, Board, Clicks, Replies, Room, RoomError, RoomEvent, Source, SourceError, SourceEvent, part_name};
 pub use effect::{Effect, Entry, Input};

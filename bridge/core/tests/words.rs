@@ -6,7 +6,7 @@ use std::time::Duration;
 use bridge_core::{Bridge, Effect, Input, Limits, RoomEvent, RoomRules, Rules, SourceEvent, Tokens};
 use bridge_model::{
     ButtonToken, CardLimits, CardRef, Click, ClickRef, Humanity, MessageId, OptionId, OptionKind, Options, PermissionOption,
-    PermissionRequest, Person, PersonId, Presence, ReplyTo, RoomName, Session, Signature, SourceName, Timestamp,
+    PermissionRequest, Person, PersonId, Presence, ReplyTo, RoomName, Session, Signature, SourceName, Standing, Timestamp,
 };
 use policy::{Approvers, Policy, RefusalStyle, Verdict, Who};
 use proptest::prelude::*;
@@ -56,7 +56,7 @@ impl Tokens for One {
 fn bridge_with_a_card() -> Bridge<One> {
     let room = RoomRules {
         approvers: Approvers { who: Who::Anyone, power_min: None, bots: BTreeSet::new() },
-        card: CardLimits { buttons_max: 5, label_max: 40, text_bytes_max: 4_000 },
+        card: CardLimits { buttons_max: 5, label_max: 40, label_seen: 40, text_bytes_max: 4_000 },
     };
     let lifetime = Duration::from_mins(1);
     let rules = Rules {
@@ -88,8 +88,10 @@ fn click(token: ButtonToken) -> Input {
         name: None,
         humanity: Humanity::Human,
         presence: Presence::InRoom,
+        standing: Standing::Full,
         signature: Signature::Service,
         power: None,
+        roles: BTreeSet::new(),
     };
     let at =
         ClickRef { room: RoomName::new("r"), control: MessageId::new("card"), person: by.id.clone(), click: MessageId::new("c") };

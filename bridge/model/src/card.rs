@@ -1,6 +1,8 @@
 //! A card: what a room shows of a held request. Room-independent; each room draws it in its own markup.
 
-use crate::{ButtonToken, Ending, MessageId, RequestId, RoomName, Shown, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{ButtonToken, Ending, MessageId, RequestId, RoomName, SessionId, Shown, SourceName, Timestamp};
 
 /// A card to post. Every text is [`Shown`]: free of control and invisible characters, but not yet escaped for any
 /// markup, which is the room's part.
@@ -8,6 +10,7 @@ use crate::{ButtonToken, Ending, MessageId, RequestId, RoomName, Shown, Timestam
 pub struct Card {
     pub request: RequestId,
     pub room: RoomName,
+    pub origin: Origin,
     /// One line in plain words: who wants what. A phone's notification shows little more.
     pub headline: Shown,
     pub sections: Vec<Section>,
@@ -16,12 +19,53 @@ pub struct Card {
     pub deadline: Timestamp,
 }
 
+/// Whose request a card shows, for rooms that keep each session's cards together. For grouping only: two cards may
+/// belong together only if both parts are the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    pub source: SourceName,
+    pub session: Option<SessionId>,
+    /// The agent's name, or `An agent`.
+    pub agent: Shown,
+}
+
 /// A titled part of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// Our own words, such as `Command`.
     pub heading: &'static str,
     pub body: SectionBody,
+}
+
+impl Section {
+    /// The heading of the options' whole names, where the buttons carry numbers.
+    pub const OPTIONS: &str = "Options";
+    /// The heading of why there are only refusing buttons.
+    pub const ONLY_REFUSING: &str = "Only refusing is possible";
+
+    /// Whether nobody could decide without it, so that it is shown whole or the card is not.
+    #[must_use]
+    pub fn is_vital(&self) -> bool {
+        [Self::OPTIONS, Self::ONLY_REFUSING].contains(&self.heading)
+    }
+
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match &self.body {
+            SectionBody::Text(text) | SectionBody::Code(text) => text.as_str(),
+        }
+    }
+
+    /// The same section with another text, in lines.
+    #[must_use]
+    pub fn with_text(&self, text: &str) -> Self {
+        let text = Shown::block(text);
+        let body = match self.body {
+            SectionBody::Text(_) => SectionBody::Text(text),
+            SectionBody::Code(_) => SectionBody::Code(text),
+        };
+        Self { heading: self.heading, body }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,11 +86,13 @@ pub struct Button {
 }
 
 /// Follows the option's kind where it is known, never its label.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ButtonStyle {
     AllowOnce,
     AllowAlways,
     Reject,
+    RejectAlways,
+    #[default]
     Neutral,
 }
 
@@ -54,8 +100,10 @@ pub enum ButtonStyle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardLimits {
     pub buttons_max: usize,
-    /// In characters.
+    /// In UTF-16 units, which are the most that a service can mean by characters.
     pub label_max: usize,
+    /// Characters of a label that are seen on every screen; labels that are alike so far are numbered.
+    pub label_seen: usize,
     /// All texts of a card together, in UTF-8 bytes.
     pub text_bytes_max: usize,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{PersonId, Shown};
+use crate::{ButtonStyle, PersonId, Shown};
 
 /// How a held request ended. The card says exactly this.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub enum Ending {
         name: Shown,
         /// The agent's own label.
         option: Shown,
+        /// What the option does, by its kind.
+        #[serde(default)]
+        does: ButtonStyle,
         delivery: Delivery,
     },
     /// The deadline passed first.

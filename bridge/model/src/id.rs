@@ -39,6 +39,8 @@ text_id! {
     MessageId;
     /// A person as their service names them: `@ada:example.org`, a Discord user id. Never a display name.
     PersonId;
+    /// A role that a service lets people have, such as a Discord role id. Never its name.
+    RoleId;
     /// An agent's session, in the agent's own words.
     SessionId;
 }

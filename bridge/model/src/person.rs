@@ -1,6 +1,8 @@
 //! Facts about who clicked, as an adapter saw them at that instant. Policy decides what follows.
 
-use crate::PersonId;
+use std::collections::BTreeSet;
+
+use crate::{PersonId, RoleId};
 
 /// Whoever clicked. "I don't know" is a value of each fact, so that nobody has to guess.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,9 +12,12 @@ pub struct Person {
     pub name: Option<String>,
     pub humanity: Humanity,
     pub presence: Presence,
+    pub standing: Standing,
     pub signature: Signature,
     /// The power level that the room gives them; `i64::MAX` for a creator who stands above all levels. `None`: unknown.
     pub power: Option<i64>,
+    /// The roles that the room's service gives them; empty where it has none.
+    pub roles: BTreeSet<RoleId>,
 }
 
 /// Whether the account belongs to a human.
@@ -29,6 +34,18 @@ pub enum Humanity {
 pub enum Presence {
     InRoom,
     Absent,
+    Unknown,
+}
+
+/// Whether the room's service lets the person take part fully.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing holds them back, or the service knows no such thing.
+    Full,
+    /// They have not passed the service's own screening of newcomers.
+    Screening,
+    /// A moderator has silenced them for a while.
+    Silenced,
     Unknown,
 }
 

@@ -79,6 +79,18 @@ impl Shown {
         }
     }
 
+    /// At most `max` characters, start and end of it, with a `…` between.
+    #[must_use]
+    pub fn cut_inside(&self, max: usize) -> Self {
+        let total = self.0.chars().count();
+        if total <= max {
+            return self.clone();
+        }
+        let end = max.saturating_sub(1) / 2;
+        let start = max.saturating_sub(1) - end;
+        Self(self.0.chars().take(start).chain(['…']).chain(self.0.chars().skip(total - end)).collect())
+    }
+
     /// This text, then `other`.
     #[must_use]
     pub fn then(mut self, other: &Self) -> Self {
@@ -164,5 +176,7 @@ mod tests {
     fn a_cut_is_marked() {
         assert_eq!(Shown::line("abcdef").cut(4).as_str(), "abc…");
         assert_eq!(Shown::line("abcd").cut(4).as_str(), "abcd");
+        assert_eq!(Shown::line("abcdef").cut_inside(4).as_str(), "ab…f");
+        assert_eq!(Shown::line("abcd").cut_inside(4).as_str(), "abcd");
     }
 }

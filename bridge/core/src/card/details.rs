@@ -9,6 +9,8 @@ use super::diff;
 const COMMAND_KEYS: [&str; 2] = ["command", "cmd"];
 const CWD_KEYS: [&str; 3] = ["cwd", "workdir", "working_directory"];
 const URL_KEYS: [&str; 2] = ["url", "uri"];
+/// Members that often say what a change or a location says already. Left out where it is the very same.
+const CHANGE_KEYS: [&str; 8] = ["file_path", "path", "old_string", "new_string", "old_str", "new_str", "content", "description"];
 
 /// What the request is about, for the headline: the command, the path, the address; the agent's title last, since it is
 /// only what the agent calls it.
@@ -41,7 +43,10 @@ pub(super) fn sections(asked: &PermissionRequest) -> Vec<Section> {
     let tool_call = asked.tool_call.as_ref();
     let title = asked.title.as_deref();
     let call_title = tool_call.and_then(|tool_call| tool_call.title.as_deref());
-    text("Title, in the agent's words", title.or(call_title));
+    // Many agents name a command by itself.
+    let command = tool_call.and_then(command);
+    let is_command = |title: &&str| command.as_ref().is_some_and(|command| title.trim().trim_matches('`') == command.trim());
+    text("Title, in the agent's words", title.or(call_title).filter(|title| !is_command(title)));
     text("Tool call, in the agent's words", call_title.filter(|call_title| title.is_some_and(|title| title != *call_title)));
     text("Tool", tool_call.and_then(|tool_call| tool_call.name.as_deref()));
     text("Kind", tool_call.map(|tool_call| tool_call.kind.name()));
@@ -102,7 +107,7 @@ fn tool_call_sections(tool_call: &ToolCall) -> Vec<Section> {
 
 /// Makes the sections fit into `bytes_max`; `false` if something had to be left out. The legend is never cut.
 pub(super) fn fit(sections: Vec<Section>, bytes_max: usize, legend: Option<Section>) -> Result<(Vec<Section>, bool), String> {
-    let size = |section: &Section| section.heading.len() + body(section).as_str().len();
+    let size = |section: &Section| section.heading.len() + section.text().len();
     let bytes_max = bytes_max
         .checked_sub(legend.as_ref().map_or(0, size))
         .ok_or_else(|| "the names of its options are too long to be shown".to_owned())?;
@@ -120,7 +125,7 @@ pub(super) fn fit(sections: Vec<Section>, bytes_max: usize, legend: Option<Secti
 
 /// Keeps head and tail, and says how much is missing between them. `max`: characters.
 fn cut(section: Section, max: usize) -> Section {
-    let text = body(&section).as_str();
+    let text = section.text();
     let total = text.chars().count();
     if total <= max {
         return section;
@@ -128,18 +133,7 @@ fn cut(section: Section, max: usize) -> Section {
     let half = max / 2;
     let head: String = text.chars().take(half).collect();
     let tail: String = text.chars().skip(total - half).collect();
-    let kept = Shown::block(&format!("{head}\n[… {} characters are not shown …]\n{tail}", total - 2 * half));
-    let body = match section.body {
-        SectionBody::Text(_) => SectionBody::Text(kept),
-        SectionBody::Code(_) => SectionBody::Code(kept),
-    };
-    Section { body, ..section }
-}
-
-fn body(section: &Section) -> &Shown {
-    match &section.body {
-        SectionBody::Text(text) | SectionBody::Code(text) => text,
-    }
+    section.with_text(&format!("{head}\n[… {} characters are not shown …]\n{tail}", total - 2 * half))
 }
 
 /// A command as one text; an argument list as the list it is, so that its borders stay visible.
@@ -167,13 +161,30 @@ fn paths(tool_call: &ToolCall) -> Option<String> {
     Some(if more.is_empty() { (*first).to_owned() } else { format!("{first} and {} more", more.len()) })
 }
 
+/// Texts that other sections show whole.
+fn shown_texts(tool_call: &ToolCall) -> Vec<&str> {
+    let locations = tool_call.locations.iter().map(|location| location.path.as_str());
+    let content = tool_call.content.iter().flat_map(|content| match content {
+        Content::Diff { path, old, new } => vec![Some(path.as_str()), old.as_deref(), Some(new.as_str())],
+        Content::Text(text) => vec![Some(text.as_str())],
+        Content::Patch { .. } | Content::Other(_) => Vec::new(),
+    });
+    locations.chain(content.flatten()).filter(|text| !text.is_empty()).collect()
+}
+
 /// Every member of the input that no other section shows, in the agent's order.
 fn arguments(tool_call: &ToolCall) -> Option<String> {
     let input = tool_call.raw_input.as_ref()?;
     let Value::Object(members) = input else { return (!input.is_null()).then(|| input.to_string()) };
     let shown_as_command = COMMAND_KEYS.iter().find(|key| members.contains_key(**key)).filter(|_| command(tool_call).is_some());
     let shown_as_cwd = CWD_KEYS.iter().find(|key| members.get(**key).is_some_and(Value::is_string));
-    let is_shown = |key: &String| [shown_as_command, shown_as_cwd].into_iter().flatten().any(|shown| shown == key);
+    let shown = shown_texts(tool_call);
+    let is_repeated = |key: &str| {
+        let text = members.get(key).and_then(Value::as_str);
+        CHANGE_KEYS.contains(&key) && text.is_some_and(|text| shown.contains(&text))
+    };
+    let is_shown =
+        |key: &String| [shown_as_command, shown_as_cwd].into_iter().flatten().any(|shown| shown == key) || is_repeated(key);
     let lines: Vec<_> = members
         .iter()
         .filter(|(key, _)| !is_shown(key))

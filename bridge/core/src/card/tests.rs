@@ -4,31 +4,31 @@ use serde_json::value::RawValue;
 
 use super::*;
 
-const LIMITS: CardLimits = CardLimits { buttons_max: 20, label_max: 20, text_bytes_max: 4_000 };
+const LIMITS: CardLimits = CardLimits { buttons_max: 20, label_max: 20, label_seen: 20, text_bytes_max: 4_000 };
 
 #[test]
 fn the_headline_names_the_deed_and_not_its_title() {
     for (tool_call, expected) in [
         (
             call(ToolKind::Execute, Some(json!({"command": "rm -rf /srv/x", "description": "make it"}))),
-            "Coder wants to run: rm -rf /srv/x",
+            "\"Coder\" wants to run: rm -rf /srv/x",
         ),
-        (call(ToolKind::Execute, Some(json!({"command": ["rm", "a b"]}))), r#"Coder wants to run: ["rm","a b"]"#),
-        (call(ToolKind::Fetch, Some(json!({"url": "https://x.example/y"}))), "Coder wants to fetch: https://x.example/y"),
-        (call(ToolKind::Other, None), "Coder wants to do: make it"),
+        (call(ToolKind::Execute, Some(json!({"command": ["rm", "a b"]}))), r#""Coder" wants to run: ["rm","a b"]"#),
+        (call(ToolKind::Fetch, Some(json!({"url": "https://x.example/y"}))), "\"Coder\" wants to fetch: https://x.example/y"),
+        (call(ToolKind::Other, None), "\"Coder\" wants to do: make it"),
     ] {
         assert_eq!(headline(&request(Some(tool_call), &["Yes"])).as_str(), expected);
     }
     let edit = ToolCall { locations: vec![location("/a"), location("/b")], ..call(ToolKind::Edit, None) };
-    assert_eq!(headline(&request(Some(edit), &["Yes"])).as_str(), "Coder wants to edit: /a and 1 more");
-    assert_eq!(headline(&request(None, &["Yes"])).as_str(), "Coder wants to do: (it does not say what)");
+    assert_eq!(headline(&request(Some(edit), &["Yes"])).as_str(), "\"Coder\" wants to edit: /a and 1 more");
+    assert_eq!(headline(&request(None, &["Yes"])).as_str(), "\"Coder\" wants to do: (it does not say what)");
 }
 
 #[test]
 fn a_long_headline_says_how_much_is_missing() {
     let long = call(ToolKind::Execute, Some(json!({ "command": "x".repeat(1_000) })));
     let headline = headline(&request(Some(long), &["Yes"]));
-    assert_eq!(headline.as_str(), format!("Coder wants to run: {}… (+841 characters)", "x".repeat(159)));
+    assert_eq!(headline.as_str(), format!("\"Coder\" wants to run: {}… (+841 characters)", "x".repeat(159)));
 }
 
 #[test]
@@ -48,6 +48,30 @@ fn a_change_is_shown_as_a_diff() {
 }
 
 #[test]
+fn what_a_change_shows_is_not_repeated_and_anything_else_is_shown() {
+    let content = vec![Content::Diff { path: "/a.txt".into(), old: Some("one\n".into()), new: "two\n".into() }];
+    let input =
+        json!({"file_path": "/a.txt", "old_string": "one\n", "new_string": "two\n", "replace_all": true, "note": "two\n"});
+    let card = drawn(&request(Some(ToolCall { content, ..call(ToolKind::Edit, Some(input)) }), &["Yes"]), LIMITS).expect("drawn");
+    assert_eq!(section(&card.card, "Arguments"), Some("replace_all: true\nnote: two\n    "));
+    // The whole of a file is not what a hunk of it shows.
+    let content = vec![Content::Diff { path: "/a.txt".into(), old: None, new: "two\n".into() }];
+    let input = json!({"file_path": "/etc/b.txt", "content": "two\nthree\n"});
+    let card = drawn(&request(Some(ToolCall { content, ..call(ToolKind::Edit, Some(input)) }), &["Yes"]), LIMITS).expect("drawn");
+    assert_eq!(section(&card.card, "Arguments"), Some("file_path: /etc/b.txt\ncontent: two\n    three\n    "));
+}
+
+#[test]
+fn a_title_that_is_the_command_is_not_repeated() {
+    let titled = |title: &str| {
+        let tool_call = ToolCall { title: Some(title.into()), ..call(ToolKind::Execute, Some(json!({"command": "rm -rf x"}))) };
+        drawn(&request(Some(tool_call), &["Yes"]), LIMITS).expect("drawn").card
+    };
+    assert_eq!(section(&titled("`rm -rf x`"), "Title, in the agent's words"), None);
+    assert_eq!(section(&titled("Clean up"), "Title, in the agent's words"), Some("Clean up"));
+}
+
+#[test]
 fn buttons_are_the_agents_labels_in_its_order() {
     assert_eq!(button_labels(&["Yes", "Always", "No"], LIMITS), ["Yes", "Always", "No"]);
 }
@@ -56,9 +80,13 @@ fn buttons_are_the_agents_labels_in_its_order() {
 fn labels_that_cannot_be_told_apart_are_numbered() {
     assert_eq!(button_labels(&["Yes", "Yes"], LIMITS), ["1. Yes", "2. Yes"]);
     assert_eq!(button_labels(&["Yes", " "], LIMITS), ["1. Yes", "2. (no label)"]);
-    assert_eq!(button_labels(&["Yes, and never ask again", "No"], LIMITS), ["1. Yes, and never a…", "2. No"]);
+    assert_eq!(button_labels(&["Yes, and never ask again", "No"], LIMITS), ["1. Yes, an…ask again", "2. No"]);
+    // Alike as far as every screen shows them.
+    let narrow = CardLimits { label_max: 80, label_seen: 10, ..LIMITS };
+    assert_eq!(button_labels(&["Yes, and never", "Yes, and no"], narrow), ["1. Ye…ever", "2. Ye…d no"]);
+    assert_eq!(button_labels(&["Yes, and never", "No"], narrow), ["Yes, and never", "No"]);
     let card = drawn(&request(None, &["Yes, and never ask again", "No"]), LIMITS).expect("drawn").card;
-    assert_eq!(section(&card, "Options"), Some("1. Yes, and never ask again\n2. No"));
+    assert_eq!(section(&card, "Options"), Some("1. Yes, and never ask again (allows once)\n2. No (allows once)"));
 }
 
 #[test]

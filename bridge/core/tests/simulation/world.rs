@@ -9,10 +9,10 @@ use bridge_core::{
 use bridge_model::{
     ButtonToken, Card, CardLimits, CardRef, Click, ClickRef, Delivery, Ending, Humanity, MessageId, OptionId, OptionKind,
     Options, Outcome, PermissionOption, PermissionRequest, Person, PersonId, Presence, ReplyTo, RequestId, RoomName, Session,
-    Signature, SourceName, Timestamp, ToolCall, ToolKind, Withdrawn,
+    Signature, SourceName, Standing, Timestamp, ToolCall, ToolKind, Withdrawn,
 };
 use fastrand::Rng;
-use policy::{Approvers, Policy, RefusalStyle, Verdict, Who};
+use policy::{Approvers, Listed, Policy, RefusalStyle, Verdict, Who};
 use serde_json::value::RawValue;
 
 use crate::oracle::{Asked, LIFETIME_MS, PEOPLE, chosen};
@@ -79,10 +79,10 @@ impl Tokens for Dice {
 
 impl World {
     pub(crate) fn new(seed: u64) -> Self {
-        let listed = ["@ada:x", "@bob:x", "@robot:x", "@gone:x"].into_iter().map(PersonId::new).collect();
+        let listed = ["@ada:x", "@bob:x", "@robot:x", "@gone:x"].into_iter().map(PersonId::new);
         let room = RoomRules {
-            approvers: Approvers { who: Who::Listed(listed), power_min: None, bots: BTreeSet::new() },
-            card: CardLimits { buttons_max: 10, label_max: 40, text_bytes_max: 4_000 },
+            approvers: Approvers { who: Who::Listed(Listed::people(listed)), power_min: None, bots: BTreeSet::new() },
+            card: CardLimits { buttons_max: 10, label_max: 40, label_seen: 40, text_bytes_max: 4_000 },
         };
         let rules = Rules {
             policy: Policy {
@@ -206,8 +206,10 @@ impl World {
             name: Some("Somebody".into()),
             humanity: if person == "@robot:x" { Humanity::Bot } else { Humanity::Human },
             presence: if person == "@gone:x" { Presence::Absent } else { Presence::InRoom },
+            standing: Standing::Full,
             signature: Signature::Service,
             power: None,
+            roles: BTreeSet::new(),
         };
         let at = ClickRef { room: RoomName::new(room), control, person: by.id.clone(), click: MessageId::new("click") };
         self.give(Input::Room(RoomEvent::Clicked(Click { token, by, at })));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A password, token or key. `Debug` shows nothing of it.
+/// A password, token or key. It never prints itself.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -11,7 +11,9 @@ impl Secret {
         Self(text.into())
     }
 
-    pub(crate) fn reveal(&self) -> &str {
+    /// The text, for the one place that needs it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
         &self.0
     }
 }
