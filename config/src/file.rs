@@ -10,6 +10,7 @@ use nix::unistd::Uid;
 
 use crate::environment::Environment;
 use crate::problem::ConfigError;
+use crate::secret::Privacy;
 
 /// The working directory, as a folder of relative paths.
 pub(crate) const HERE: &str = "";
@@ -69,11 +70,11 @@ pub(crate) fn find(
 
 /// For [`crate::parse`] of a file that was found in the working directory, where an agent or a cloned repository may have
 /// put it: it must not send secrets from elsewhere to a server of its choosing.
-pub(crate) fn read_secret_beside(config: &Path, path: &Path) -> Result<String, Unusable> {
+pub(crate) fn read_beside(config: &Path, path: &Path, privacy: Privacy) -> Result<String, Unusable> {
     let folder = config.parent().and_then(|folder| folder.canonicalize().ok());
     let is_beside = folder.zip(path.canonicalize().ok()).is_some_and(|(folder, path)| path.starts_with(folder));
     if is_beside {
-        return read_secret(path);
+        return read_named(path, privacy);
     }
     Err(Unusable {
         what: "names a file outside of the working directory, in a configuration that was found there".into(),
@@ -81,14 +82,18 @@ pub(crate) fn read_secret_beside(config: &Path, path: &Path) -> Result<String, U
     })
 }
 
-/// For [`crate::parse`]: a file that only its owner can read.
-pub(crate) fn read_secret(path: &Path) -> Result<String, Unusable> {
+/// For [`crate::parse`]: a file that only its owner can write, and a secret only its owner can read.
+pub(crate) fn read_named(path: &Path, privacy: Privacy) -> Result<String, Unusable> {
     let file = open(path).map_err(|error| Unusable {
         // The path stays out of it, in case that a secret was written there instead.
         what: format!("names a file that cannot be read ({})", error.kind()),
-        advice: "write the path of a file that holds the secret and nothing else".into(),
+        advice: "write the path of a file that holds what is asked for and nothing else".into(),
     })?;
-    read(file, path, 0o077, SECRET_BYTES_MAX)
+    let forbidden_mode = match privacy {
+        Privacy::Secret => 0o077,
+        Privacy::Public => 0o022,
+    };
+    read(file, path, forbidden_mode, SECRET_BYTES_MAX)
 }
 
 /// The working directory first.

@@ -1,6 +1,6 @@
 //! What ids look like, as far as it must be known to find a mistake before the first request.
 
-use bridge_model::{PersonId, RoomName};
+use bridge_model::{PersonId, RoleId, RoomName};
 
 use crate::section::Entry;
 
@@ -40,6 +40,31 @@ pub(crate) fn room_id(entry: &Entry<'_>) -> Option<String> {
     let what = if text.starts_with('#') { "is an alias, which can be pointed elsewhere" } else { "is not a Matrix room id" };
     let advice = "write the room's id, such as \"!abc:example.org\"; clients show it in the room's advanced settings";
     entry.refuse(format!("{text:?} {what}"), advice);
+    None
+}
+
+/// A list of Discord user ids.
+pub(crate) fn discord_users<C: FromIterator<PersonId>>(entry: &Entry<'_>) -> Option<C> {
+    let ids = entry.list()?.into_iter().filter_map(|entry| snowflake(&entry, "user", "Copy User ID"));
+    Some(ids.map(PersonId::new).collect())
+}
+
+/// A list of Discord role ids.
+pub(crate) fn discord_roles<C: FromIterator<RoleId>>(entry: &Entry<'_>) -> Option<C> {
+    let ids = entry.list()?.into_iter().filter_map(|entry| snowflake(&entry, "role", "Copy Role ID"));
+    Some(ids.map(RoleId::new).collect())
+}
+
+/// An id of Discord. `copy`: the menu item that gives it.
+pub(crate) fn snowflake(entry: &Entry<'_>, what: &str, copy: &str) -> Option<String> {
+    let text = entry.text()?;
+    // As Discord writes it, so that two spellings are never two ids. The largest value is none.
+    let is_id = text.parse::<u64>().is_ok_and(|id| id != 0 && id != u64::MAX && id.to_string() == text);
+    if is_id {
+        return Some(text);
+    }
+    let advice = format!("write its number in quotes: turn on Developer Mode in Discord's settings, right-click it, {copy}");
+    entry.refuse(format!("{text:?} is not the id of a Discord {what}"), advice);
     None
 }
 

@@ -6,6 +6,7 @@
 //!
 //! This is the only crate that reads the environment.
 
+mod discord;
 mod environment;
 mod example;
 mod file;
@@ -25,13 +26,14 @@ use std::path::{Path, PathBuf};
 use bridge_model::RoomName;
 use policy::Policy;
 
+pub use discord::Discord;
 pub use environment::Environment;
 pub use example::EXAMPLE;
 pub use file::{Unusable, places};
 pub use matrix::{Login, Matrix};
 pub use problem::{ConfigError, Origin, Problem};
 pub use rooms::{RoomConfig, Service};
-pub use secret::{ReadSecret, Secret};
+pub use secret::{Privacy, ReadFile};
 pub use settings::{Acp, Log, LogFormat};
 
 use file::ConfigFile;
@@ -49,6 +51,7 @@ pub struct Config {
     pub acp: Acp,
     pub policy: Policy,
     pub matrix: Option<Matrix>,
+    pub discord: Option<Discord>,
     pub rooms: BTreeMap<RoomName, RoomConfig>,
     /// Variables that hold secrets or settings of ours. An agent must not inherit them.
     pub own_variables: BTreeSet<String>,
@@ -65,9 +68,10 @@ pub fn load(explicit: Option<&Path>) -> Result<Option<Config>, ConfigError> {
         return environment.overrides_nothing().map_or(Ok(None), Err);
     };
     if !in_working_directory {
-        return parse(&path, &text, &environment, &file::read_secret).map(Some);
+        return parse(&path, &text, &environment, &file::read_named).map(Some);
     }
-    let mut config = parse(&path, &text, &environment.of_ours_only(), &|secret| file::read_secret_beside(&path, secret))?;
+    let mut config =
+        parse(&path, &text, &environment.of_ours_only(), &|named, privacy| file::read_beside(&path, named, privacy))?;
     config.warnings.push(format!(
         "{} lies in the working directory, where an agent or a cloned repository can put one too; keep the \
          configuration elsewhere, or name this one with --config",
@@ -78,11 +82,11 @@ pub fn load(explicit: Option<&Path>) -> Result<Option<Config>, ConfigError> {
 
 /// Understands `text`. `file` names it in problems, and relative paths of secrets start at its folder.
 ///
-/// Pure but for `read_secret`.
-pub fn parse(file: &Path, text: &str, environment: &Environment, read_secret: &ReadSecret) -> Result<Config, ConfigError> {
+/// Pure but for `read_file`.
+pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &ReadFile) -> Result<Config, ConfigError> {
     let problems = Problems::new(file);
     let mut root = Section::root(tree::merge(text, environment, &problems)?, &problems);
-    let secrets = secret::Secrets::new(file, environment, read_secret);
+    let secrets = secret::Secrets::new(file, environment, read_file);
 
     let state_dir = settings::state_dir(&mut root, environment);
     let log = settings::log(&mut root);
@@ -91,7 +95,11 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_secret: &R
     let matrix_section = root.section("matrix");
     let has_matrix = matrix_section.is_some();
     let matrix = matrix_section.and_then(|section| matrix::matrix(section, &secrets));
-    let around = rooms::Around { problems: &problems, has_matrix, matrix: matrix.as_ref() };
+    let discord_section = root.section("discord");
+    let has_discord = discord_section.is_some();
+    let discord = discord_section.and_then(|section| discord::discord(section, &secrets));
+    let lifetime = policy.lifetime;
+    let around = rooms::Around { problems: &problems, has_matrix, matrix: matrix.as_ref(), has_discord, lifetime };
     let rooms = rooms::rooms(root.section("rooms"), &around);
     let acp = settings::acp(acp, &rooms, &problems);
     drop(root);
@@ -104,6 +112,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_secret: &R
         acp,
         policy,
         matrix,
+        discord,
         rooms: rooms.into_iter().filter_map(|(name, room)| Some((name, room?))).collect(),
         own_variables: environment.overrides().map(|(name, _)| name.to_owned()).chain(secrets.into_variables()).collect(),
         warnings,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use bridge_model::PersonId;
+use bridge_model::{PersonId, Secret};
 use url::{Host, Url};
 
 use crate::ids;
 use crate::problem::{Origin, Reported};
-use crate::secret::{Secret, Secrets};
+use crate::secret::Secrets;
 use crate::section::{Entry, Section};
 
 /// The account that posts cards and counts clicks.

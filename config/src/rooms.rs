@@ -1,13 +1,15 @@
 //! `[rooms.NAME]`: where cards go, and whose clicks count there.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use bridge_model::RoomName;
-use policy::{Approvers, Who};
+use bridge_model::{PersonId, RoomName};
+use policy::{Approvers, Listed, Who};
 
+use crate::discord;
 use crate::ids;
 use crate::matrix::Matrix;
-use crate::problem::Problems;
+use crate::problem::{Origin, Problems};
 use crate::section::{Entry, Section};
 
 /// One room.
@@ -25,6 +27,14 @@ pub enum Service {
         /// Reactions are a control too, for clients without polls. Never in an encrypted room.
         reactions: bool,
     },
+    Discord {
+        /// The id of a channel or thread.
+        channel: String,
+        /// Each agent session's cards go into a thread of their own.
+        thread_per_session: bool,
+        /// Cards mention the approvers.
+        mention: bool,
+    },
 }
 
 /// What the rooms are checked against.
@@ -33,6 +43,10 @@ pub(crate) struct Around<'a> {
     /// `[matrix]` is there, whether or not it was understood.
     pub(crate) has_matrix: bool,
     pub(crate) matrix: Option<&'a Matrix>,
+    /// `[discord]` is there, whether or not it was understood.
+    pub(crate) has_discord: bool,
+    /// How long a request waits.
+    pub(crate) lifetime: Duration,
 }
 
 /// Every room by its name; `None` for one with a problem.
@@ -54,39 +68,135 @@ pub(crate) fn rooms(section: Option<Section<'_>>, around: &Around<'_>) -> BTreeM
     rooms
 }
 
-/// `taken` is the room ids of the rooms before, each with the path of its room.
+/// `taken` is the ids of the rooms before, each with the path of its room.
 fn room(mut section: Section<'_>, around: &Around<'_>, taken: &mut BTreeMap<String, String>) -> Option<RoomConfig> {
+    let (matrix, discord) = (section.take("matrix"), section.take("discord"));
+    match (matrix, discord) {
+        (None, None) => {
+            let matrix = "matrix = \"!abc:example.org\"";
+            let discord = "discord = \"123456789012345678\"";
+            let (key, example) = match (around.has_matrix, around.has_discord) {
+                (true, false) => ("matrix", matrix.to_owned()),
+                (false, true) => ("discord", discord.to_owned()),
+                (true, true) | (false, false) => ("matrix or discord", format!("{matrix} or {discord}")),
+            };
+            section.missing(key, format!("say which room it is, such as {example}"));
+            // What else is wrong is told too, as far as it is known what belongs there.
+            match key {
+                "matrix" => matrix_room(section, None, around, taken),
+                "discord" => discord_room(section, None, around, taken),
+                _ => {
+                    section.take_rest();
+                    None
+                }
+            }
+        }
+        (Some(_), Some(discord)) => {
+            discord.refuse("stands beside matrix", "give each room a section of its own");
+            section.take_rest();
+            None
+        }
+        (Some(id), None) => matrix_room(section, Some(&id), around, taken),
+        (None, Some(id)) => discord_room(section, Some(&id), around, taken),
+    }
+}
+
+fn matrix_room(
+    mut section: Section<'_>,
+    id: Option<&Entry<'_>>,
+    around: &Around<'_>,
+    taken: &mut BTreeMap<String, String>,
+) -> Option<RoomConfig> {
     let server = around.matrix.and_then(|matrix| ids::server(&matrix.user)).unwrap_or("example.org");
-    let service = service(&mut section, around, taken);
-    let who = section.take("approvers").map_or_else(|| Some(Who::Listed(BTreeSet::new())), |entry| who(&entry, server));
+    let people = |entry: &Entry<'_>| ids::user_ids::<BTreeSet<_>>(entry, server);
+    let reactions = section.flag("reactions").unwrap_or(false);
+    let who = section.take("approvers").map_or_else(|| Some(Who::Listed(Listed::default())), |entry| who(&entry, people));
     let power_min = section.take("power_min").and_then(|entry| entry.integer());
-    let bots = section.take("bots").and_then(|entry| ids::user_ids(&entry, server)).unwrap_or_default();
+    let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
+    for key in ["approver_roles", "threads", "mention"] {
+        refuse_foreign(&mut section, key, "Discord");
+    }
+    if let Some(id) = id.filter(|_| !around.has_matrix) {
+        id.refuse("needs an account to post with", "add a [matrix] section with homeserver and user");
+    }
+    let room_id = id.and_then(|id| ids::room_id(id).filter(|room_id| is_free(&section, id, room_id, taken)));
     let approvers = Approvers { who: who?, power_min, bots };
+    warn(&section.at, &approvers, around);
+    Some(RoomConfig { service: Service::Matrix { room_id: room_id?, reactions }, approvers })
+}
+
+fn discord_room(
+    mut section: Section<'_>,
+    id: Option<&Entry<'_>>,
+    around: &Around<'_>,
+    taken: &mut BTreeMap<String, String>,
+) -> Option<RoomConfig> {
+    let people = ids::discord_users::<BTreeSet<_>>;
+    let who = section.take("approvers").map_or_else(|| Some(Who::Listed(Listed::default())), |entry| who(&entry, people));
+    let roles = section.take("approver_roles");
+    let who = match (who, roles) {
+        (Some(Who::Listed(listed)), Some(roles)) => {
+            ids::discord_roles(&roles).map(|roles| Who::Listed(Listed { roles, ..listed }))
+        }
+        (Some(Who::Anyone), Some(roles)) => {
+            roles.refuse("stands beside approvers = \"anyone\"", "keep one of them");
+            None
+        }
+        (who, _) => who,
+    };
+    let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
+    for key in ["reactions", "power_min"] {
+        refuse_foreign(&mut section, key, "Matrix");
+    }
+    if let Some(id) = id.filter(|_| !around.has_discord) {
+        id.refuse("needs a bot to post with", "add a [discord] section with token_file");
+    }
+    let service = discord::room(&mut section, id, around.lifetime);
+    let service = service.filter(|service| match (service, id) {
+        (Service::Discord { channel, .. }, Some(id)) => is_free(&section, id, channel, taken),
+        (Service::Discord { .. } | Service::Matrix { .. }, _) => true,
+    });
+    let approvers = Approvers { who: who?, power_min: None, bots };
+    if let Some(Service::Discord { mention: true, .. }) = &service {
+        check_mention(&section, &approvers.who, around);
+    }
     warn(&section.at, &approvers, around);
     Some(RoomConfig { service: service?, approvers })
 }
 
-/// Exactly one service's key says which room it is.
-fn service(section: &mut Section<'_>, around: &Around<'_>, taken: &mut BTreeMap<String, String>) -> Option<Service> {
-    let matrix = section.take("matrix");
-    let reactions = section.flag("reactions").unwrap_or(false);
-    let Some(matrix) = matrix else {
-        section.missing("matrix", "say which Matrix room it is, such as matrix = \"!abc:example.org\"");
-        return None;
-    };
-    if !around.has_matrix {
-        matrix.refuse("needs an account to post with", "add a [matrix] section with homeserver and user");
+/// Whom a card would mention.
+fn check_mention(section: &Section<'_>, who: &Who, around: &Around<'_>) {
+    /// More do not fit beside a card's text.
+    const MENTIONED_MAX: usize = 20;
+    let path = section.path("mention");
+    match who {
+        Who::Anyone => around.problems.warn(format!("{path} mentions nobody, because approvers is \"anyone\"")),
+        Who::Listed(listed) => {
+            let count = listed.people.len() + listed.roles.len();
+            if MENTIONED_MAX < count {
+                let what = format!("would mention {count} people and roles on every card");
+                section.problems.add(Origin::File, &path, what, "give them a role, and list that under approver_roles");
+            }
+        }
     }
-    let at = matrix.at.clone();
-    let room_id = ids::room_id(&matrix)?;
-    if let Some(other) = taken.insert(room_id.clone(), section.at.clone()) {
-        let what = format!("is the Matrix room of {other} already");
-        section.problems.add(crate::Origin::File, &at, what, "give each Matrix room one name, with one list of approvers");
-    }
-    Some(Service::Matrix { room_id, reactions })
 }
 
-fn who(entry: &Entry<'_>, server: &str) -> Option<Who> {
+/// A key that only another service knows.
+fn refuse_foreign(section: &mut Section<'_>, key: &str, service: &str) {
+    if let Some(entry) = section.take(key) {
+        entry.refuse(format!("is for {service} rooms"), "remove it");
+    }
+}
+
+fn is_free(section: &Section<'_>, id: &Entry<'_>, text: &str, taken: &mut BTreeMap<String, String>) -> bool {
+    let other = taken.insert(text.to_owned(), section.at.clone());
+    if let Some(other) = &other {
+        id.refuse(format!("is the room of {other} already"), "give each room one name, with one list of approvers");
+    }
+    other.is_none()
+}
+
+fn who(entry: &Entry<'_>, people: impl Fn(&Entry<'_>) -> Option<BTreeSet<PersonId>>) -> Option<Who> {
     if entry.is_word("anyone") {
         return Some(Who::Anyone);
     }
@@ -94,7 +204,7 @@ fn who(entry: &Entry<'_>, server: &str) -> Option<Who> {
         entry.refuse("is text other than \"anyone\"", "write a list of user ids in brackets, or \"anyone\"");
         return None;
     }
-    ids::user_ids(entry, server).map(Who::Listed)
+    people(entry).map(|people| Who::Listed(Listed::people(people)))
 }
 
 fn warn(at: &str, approvers: &Approvers, around: &Around<'_>) {
@@ -103,7 +213,7 @@ fn warn(at: &str, approvers: &Approvers, around: &Around<'_>) {
         around.problems.warn(format!("{at}.approvers is empty, so nobody can answer there and every request expires"));
     }
     let own = around.matrix.map(|matrix| &matrix.user);
-    for id in listed {
+    for id in &listed.people {
         let why = match (own == Some(id), approvers.bots.contains(id)) {
             (true, _) => "which is Countersign's own account",
             (false, true) => "which is listed as a bot",

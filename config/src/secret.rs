@@ -1,50 +1,36 @@
-//! Secrets: held so that they do not leak, and read from a file or a variable.
+//! Secrets, read from a file or a variable.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::Path;
+
+use bridge_model::Secret;
 
 use crate::environment::Environment;
 use crate::file::Unusable;
 use crate::problem::Reported;
 use crate::section::{Entry, Section};
 
-/// A password, token or key. It never prints itself.
-#[derive(Clone)]
-pub struct Secret(String);
+/// Reads a file that the configuration names, as it is.
+pub type ReadFile<'a> = dyn Fn(&Path, Privacy) -> Result<String, Unusable> + 'a;
 
-impl Secret {
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The text, for the one place that needs it.
-    #[must_use]
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
+/// Who else may read a file. Nobody else may write any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Privacy {
+    Secret,
+    Public,
 }
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
-    }
-}
-
-/// Reads the file of a secret, as it is.
-pub type ReadSecret<'a> = dyn Fn(&Path) -> Result<String, Unusable> + 'a;
 
 /// Takes secrets where the configuration says they are.
 pub(crate) struct Secrets<'a> {
     file: &'a Path,
     environment: &'a Environment,
-    read: &'a ReadSecret<'a>,
+    read: &'a ReadFile<'a>,
     variables: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Secrets<'a> {
-    pub(crate) fn new(file: &'a Path, environment: &'a Environment, read: &'a ReadSecret<'a>) -> Self {
+    pub(crate) fn new(file: &'a Path, environment: &'a Environment, read: &'a ReadFile<'a>) -> Self {
         Self { file, environment, read, variables: RefCell::default() }
     }
 
@@ -63,7 +49,7 @@ impl<'a> Secrets<'a> {
                 env.refuse(format!("stands beside {file_key}"), "keep one of them");
                 return Some(Err(Reported));
             }
-            (None, Some(file), None) => (self.in_file(&file), file),
+            (None, Some(file), None) => (self.in_file(&file, Privacy::Secret).map(Secret::new), file),
             (None, None, Some(env)) => (self.in_variable(&env), env),
         };
         if secret.as_ref().is_ok_and(|secret| secret.expose().is_empty()) {
@@ -73,22 +59,27 @@ impl<'a> Secrets<'a> {
         Some(secret)
     }
 
+    /// A file that is no secret, such as a certificate.
+    pub(crate) fn public(&self, entry: &Entry<'_>) -> Option<String> {
+        self.in_file(entry, Privacy::Public).ok()
+    }
+
     /// The variables that were named, set or not.
     pub(crate) fn into_variables(self) -> BTreeSet<String> {
         self.variables.into_inner()
     }
 
-    fn in_file(&self, entry: &Entry<'_>) -> Result<Secret, Reported> {
+    fn in_file(&self, entry: &Entry<'_>, privacy: Privacy) -> Result<String, Reported> {
         let named = entry.text().ok_or(Reported)?;
         if named.starts_with('~') {
             entry.refuse("starts with `~`, which only a shell expands", "write the whole path");
             return Err(Reported);
         }
         let path = self.file.parent().unwrap_or(Path::new("")).join(named);
-        match (self.read)(&path) {
+        match (self.read)(&path, privacy) {
             Ok(text) => {
                 let text = text.strip_suffix('\n').unwrap_or(&text);
-                Ok(Secret::new(text.strip_suffix('\r').unwrap_or(text)))
+                Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
             }
             Err(Unusable { what, advice }) => {
                 entry.refuse(what, advice);

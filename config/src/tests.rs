@@ -1,13 +1,16 @@
+mod discord;
+
 use std::time::Duration;
 
-use bridge_model::{PersonId, ToolKind};
-use policy::{Approvers, RefusalStyle, Verdict, Who};
+use bridge_model::{PersonId, Secret, ToolKind};
+use policy::{Approvers, Listed, RefusalStyle, Verdict, Who};
 
 use super::*;
 
 const MATRIX: &str = "[matrix]\nhomeserver = \"https://matrix.example.org\"\nuser = \"@countersign:example.org\"\n";
 const BUILDS: &str = "[rooms.builds]\nmatrix = \"!abc:example.org\"\napprovers = [\"@ada:example.org\"]\n";
 const OPS: &str = "[rooms.ops]\nmatrix = \"!ops:example.org\"\napprovers = \"anyone\"\n";
+const DISCORD: &str = "[discord]\ntoken_file = \"token\"\n[rooms.chat]\ndiscord = \"123\"\n";
 /// What every secret in these tests is.
 const SECRET: &str = "hunter2";
 const NO_ROOM: &str = "warning: no room is configured, so every permission request is refused";
@@ -17,7 +20,7 @@ fn the_example_is_fine_as_it_is() {
     let config = check(EXAMPLE, &[], &[]).expect("a configuration");
     let room = &config.rooms[&RoomName::new("builds")];
     assert_eq!(room.service, Service::Matrix { room_id: "!abc:example.org".into(), reactions: false });
-    assert_eq!(room.approvers.who, Who::Listed([PersonId::new("@ada:example.org")].into()));
+    assert_eq!(room.approvers.who, Who::Listed(Listed::people([PersonId::new("@ada:example.org")])));
     assert_eq!(config.acp, Acp { room: Some(RoomName::new("builds")), also_ask_client: false });
     let matrix = config.matrix.expect("an account");
     assert!(matches!(&matrix.login, Some(Login::Password(password)) if password.expose() == SECRET));
@@ -29,7 +32,7 @@ fn every_setting_that_is_off_in_the_example_may_be_turned_on() {
     let lines: Vec<&str> = EXAMPLE.lines().collect();
     let off = lines.iter().enumerate().filter(|(_, line)| line.starts_with('#') && !line.starts_with("# ") && line.len() != 1);
     let off: Vec<usize> = off.map(|(at, _)| at).collect();
-    assert_eq!(off.len(), 6);
+    assert_eq!(off.len(), 10);
     for at in off {
         let mut lines = lines.clone();
         lines[at] = &lines[at][1..];
@@ -39,7 +42,9 @@ fn every_setting_that_is_off_in_the_example_may_be_turned_on() {
 
 #[test]
 fn the_example_states_the_defaults() {
-    let (example, bare) = (check(EXAMPLE, &[], &[]), check(&format!("{MATRIX}{BUILDS}"), &[], &[]));
+    let chat = DISCORD.replace("123", "123456789012345678");
+    let bare = format!("{MATRIX}{BUILDS}{chat}approvers = [\"234567890123456789\"]\n[acp]\nroom = \"builds\"");
+    let (example, bare) = (check(EXAMPLE, &[], &[]), check(&bare, &[], &[]));
     let (example, bare) = (example.expect("a configuration"), bare.expect("a configuration"));
     assert_eq!(example.log, bare.log);
     assert_eq!(example.acp, bare.acp);
@@ -70,9 +75,9 @@ fn independent_problems_are_all_told_at_once() {
         "matrix.user: is missing; write the bot's own id",
         "matrix.homeserver: is not an https address; write it as",
         "matrix.password: would be a secret in plain sight; use password_file, or password_env",
-        "rooms.builds.matrix: is missing; say which Matrix room it is",
+        "rooms.builds.matrix: is missing; say which room it is",
         "rooms.builds.approvers[1]: \"ada\" is not a Matrix user id; write it as \"@ada:example.org\"",
-        "nonsense: is not a known key; remove it; known here: state_dir, log, acp, policy, matrix, rooms",
+        "nonsense: is not a known key; remove it; known here: state_dir, log, acp, policy, matrix, discord, rooms",
     ];
     check(text, &[], &expected);
 }
@@ -81,7 +86,7 @@ fn independent_problems_are_all_told_at_once() {
 fn a_problem_names_the_file_or_the_environment() {
     let environment = [("COUNTERSIGN__LOG__FORMAT", "xml")].into_iter().collect();
     let error =
-        parse(Path::new("countersign.toml"), "state_dir = \"x\"", &environment, &|_| unreachable!()).expect_err("problems");
+        parse(Path::new("countersign.toml"), "state_dir = \"x\"", &environment, &|_, _| unreachable!()).expect_err("problems");
     assert_eq!(
         error.to_string(),
         "countersign.toml: state_dir: \"x\" depends on where the program is started; write an absolute path\n\
@@ -157,7 +162,7 @@ fn the_environment_overrides_the_file() {
     assert_eq!(config.matrix.map(|matrix| matrix.homeserver.to_string()).as_deref(), Some("http://127.0.0.1:8008/"));
     let approvers = &config.rooms[&RoomName::new("builds")].approvers;
     assert_eq!(approvers.power_min, Some(50));
-    assert_eq!(approvers.who, Who::Listed(["@ada:example.org", "@bob:example.org"].map(PersonId::new).into()));
+    assert_eq!(approvers.who, Who::Listed(Listed::people(["@ada:example.org", "@bob:example.org"].map(PersonId::new))));
     assert_eq!(config.own_variables.len(), 8);
 }
 
@@ -317,7 +322,7 @@ fn secrets_are_never_written_in_the_file_and_never_shown() {
 #[test]
 fn the_file_of_a_secret_is_sought_beside_the_configuration_and_loses_its_last_line_end() {
     for (written, expected) in [("a", "a"), ("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n"), (" a ", " a ")] {
-        let read = |path: &Path| {
+        let read = |path: &Path, _: Privacy| {
             assert_eq!(path, Path::new("/etc/countersign/p"));
             Ok(written.to_owned())
         };
@@ -351,16 +356,11 @@ fn a_room_is_one_room_of_one_service() {
     }
     check(&with("#builds:x"), &[], &["rooms.a.matrix: \"#builds:x\" is an alias, which can be pointed elsewhere; write"]);
     check(BUILDS, &[], &["rooms.builds.matrix: needs an account to post with; add a [matrix] section"]);
-    check(&format!("{MATRIX}[rooms.a]"), &[], &["rooms.a.matrix: is missing; say which Matrix room it is"]);
+    check(&format!("{MATRIX}[rooms.a]"), &[], &["rooms.a.matrix: is missing; say which room it is"]);
     let twice = format!("{}{BUILDS}{}", "", OPS.replace("!ops", "!abc"));
-    check(
-        &format!("{MATRIX}{twice}[acp]\nroom = \"ops\""),
-        &[],
-        &["rooms.ops.matrix: is the Matrix room of rooms.builds already"],
-    );
+    check(&format!("{MATRIX}{twice}[acp]\nroom = \"ops\""), &[], &["rooms.ops.matrix: is the room of rooms.builds already"]);
     let config = check(&format!("{MATRIX}{OPS}reactions = true"), &[], &[]).expect("a configuration");
-    let Service::Matrix { reactions, .. } = config.rooms[&RoomName::new("ops")].service;
-    assert!(reactions);
+    assert!(matches!(config.rooms[&RoomName::new("ops")].service, Service::Matrix { reactions: true, .. }));
 }
 
 #[test]
@@ -369,7 +369,7 @@ fn nobody_may_answer_unless_it_is_written() {
         let config = check(&format!("{MATRIX}[rooms.a]\nmatrix = \"!a\"\n{lines}\n"), &[], expected)?;
         Some(config.rooms[&RoomName::new("a")].approvers.clone())
     };
-    let nobody = Approvers { who: Who::Listed(BTreeSet::new()), power_min: None, bots: BTreeSet::new() };
+    let nobody = Approvers { who: Who::Listed(Listed::default()), power_min: None, bots: BTreeSet::new() };
     let empty = ["warning: rooms.a.approvers is empty, so nobody can answer there"];
     assert_eq!(with("", &empty), Some(nobody.clone()));
     assert_eq!(with("approvers = []", &empty), Some(nobody.clone()));
@@ -417,12 +417,12 @@ fn overrides_without_a_file_are_not_lost_in_silence() {
 /// `warning: `, in order.
 fn check(text: &str, environment: &[(&str, &str)], expected: &[&str]) -> Option<Config> {
     let environment: Environment = [("HOME", "/home/ada")].iter().chain(environment).copied().collect();
-    let read_secret = |path: &Path| match path.file_name().and_then(|name| name.to_str()) {
+    let read_file = |path: &Path, _: Privacy| match path.file_name().and_then(|name| name.to_str()) {
         Some("absent") => Err(Unusable { what: "cannot be used".into(), advice: "do otherwise".into() }),
         Some("empty") => Ok("\n".into()),
         Some(_) | None => Ok(format!("{SECRET}\n")),
     };
-    let parsed = parse(Path::new("c.toml"), text, &environment, &read_secret);
+    let parsed = parse(Path::new("c.toml"), text, &environment, &read_file);
     let told = match &parsed {
         Ok(config) => config.warnings.iter().map(|warning| format!("warning: {warning}")).collect::<Vec<_>>().join("\n"),
         Err(error) => error.to_string(),

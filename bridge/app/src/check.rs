@@ -1,10 +1,12 @@
 //! `countersign check`: what works, what is missing, and what to do about it.
 
+mod discord;
+mod matrix;
+
 use std::process::ExitCode;
 
 use bridge_config::Config;
-use bridge_model::{Humanity, Person, Presence};
-use matrix_room::{Inspection, RoomInspection};
+use bridge_model::{Humanity, Person, Presence, RoleId, RoomName, Shown};
 use policy::{Approvers, Who};
 
 use crate::cli::{ConfigArgs, EXIT_CONFIG};
@@ -72,7 +74,7 @@ fn load(args: &ConfigArgs) -> Result<Config, ExitCode> {
     }
 }
 
-/// Whether requests can be shown and somebody could answer them.
+/// Whether requests can be shown and somebody could answer them, in every room.
 async fn look(config: &Config) -> bool {
     let ledger = Ledger::open(&config.state_dir);
     match &ledger {
@@ -82,76 +84,61 @@ async fn look(config: &Config) -> bool {
             return false;
         }
     }
-    let Some(options) = setup::matrix_options(config) else {
+    if config.rooms.is_empty() {
         say("  ! no room is configured, so every permission request is refused; add a [rooms.NAME] section");
         return false;
-    };
-    say(&format!("logging in     as {} at {} …", options.user, options.homeserver));
-    match matrix_room::inspect(options).await {
-        Err(problem) => {
-            say(&format!("  ! {problem}"));
-            false
-        }
-        Ok(inspection) => {
-            account(&inspection);
-            let rooms = inspection.rooms.iter().map(|room| look_at(config, room));
-            // All rooms are looked at, also after one that does not work.
-            rooms.fold(true, |all, works| all & works)
-        }
     }
+    // Each service is looked at, also after one that does not work.
+    let mut works = true;
+    if let Some(options) = setup::matrix_options(config) {
+        works &= matrix::look(config, options).await;
+    }
+    if let Some(options) = setup::discord_options(config) {
+        works &= discord::look(config, options).await;
+    }
+    works
 }
 
-fn account(inspection: &Inspection) {
-    let signed = if inspection.device_is_signed { "verified by its own account" } else { "NOT verified by its own account" };
-    say(&format!("account        {}, device {}, {signed}", inspection.user, inspection.device));
-    for problem in &inspection.problems {
-        say(&format!("  ! {problem}"));
-    }
+const fn yes(what: bool) -> &'static str {
+    if what { "yes" } else { "NO" }
 }
 
-fn look_at(config: &Config, room: &RoomInspection) -> bool {
-    let yes = |what: bool| if what { "yes" } else { "NO" };
-    let encrypted = room.is_encrypted.map_or("not known", yes);
-    say(&format!("room {}  ({})", room.name, room.id));
-    say(&format!("  reachable          {}", yes(room.is_joined)));
-    say(&format!(
-        "  may post           messages {}, polls {}, remove own {}",
-        yes(room.may_send_messages),
-        yes(room.may_send_polls),
-        yes(room.may_remove_own)
-    ));
-    say(&format!("  encrypted          {encrypted}"));
-    let could =
-        config.rooms.get(&room.name).map(|room_config| could_answer(&room_config.approvers, &room.members)).unwrap_or_default();
-    let names: Vec<_> = could.iter().map(|person| person.id.to_string()).collect();
-    say(&format!("  who could answer   {}", if names.is_empty() { "NOBODY".to_owned() } else { names.join(", ") }));
-    if let Some(room_config) = config.rooms.get(&room.name) {
-        for id in missing(&room_config.approvers, &room.members) {
-            say(&format!("  ! {id} is an approver but not in the room; invite them"));
+/// Says who could answer in a room where these members and roles are, and whether anybody could.
+fn say_who_could_answer(config: &Config, name: &RoomName, members: &[Person], roles: &[(RoleId, String)]) -> bool {
+    let Some(approvers) = config.rooms.get(name).map(|room| &room.approvers) else { return false };
+    let people = could_answer(approvers, members).into_iter().map(name_of);
+    let roles = roles.iter().map(|(id, name)| format!("members of the role {} ({id}), if it has any", Shown::line(name)));
+    let anyone = (approvers.who == Who::Anyone).then(|| "any human who can see it".to_owned());
+    let could: Vec<_> = people.chain(roles).chain(anyone).collect();
+    say(&format!("  who could answer   {}", if could.is_empty() { "NOBODY".to_owned() } else { could.join(", ") }));
+    if let Who::Listed(listed) = &approvers.who {
+        for id in &listed.people {
+            match members.iter().find(|person| person.id == *id) {
+                Some(person) if person.humanity == Humanity::Bot => {
+                    say(&format!("  ! {id} is an approver and a bot, so its clicks never count; list people"));
+                }
+                Some(person) if person.presence == Presence::InRoom => {}
+                Some(_) | None => say(&format!("  ! {id} is an approver but not in the room; invite them")),
+            }
         }
     }
-    for problem in &room.problems {
-        say(&format!("  ! {problem}"));
+    if could.is_empty() {
+        say(&format!("  ! nobody could answer here; list people who are in the room under rooms.{name}.approvers"));
     }
-    if names.is_empty() {
-        say(&format!("  ! nobody could answer here; list people who are in the room under rooms.{}.approvers", room.name));
+    !could.is_empty()
+}
+
+/// A bare number tells an operator nothing.
+fn name_of(person: &Person) -> String {
+    match &person.name {
+        Some(name) if person.id.as_str().bytes().all(|b| b.is_ascii_digit()) => format!("{} ({})", Shown::line(name), person.id),
+        Some(_) | None => person.id.to_string(),
     }
-    room.is_joined && room.may_send_messages && room.may_send_polls && !names.is_empty() && room.problems.is_empty()
 }
 
 /// Those whose click would count now. A click still brings facts of its own.
 fn could_answer<'a>(approvers: &Approvers, members: &'a [Person]) -> Vec<&'a Person> {
     members.iter().filter(|person| approvers.admit(person).is_ok()).collect()
-}
-
-fn missing<'a>(approvers: &'a Approvers, members: &[Person]) -> Vec<&'a bridge_model::PersonId> {
-    let present = |id: &bridge_model::PersonId| {
-        members.iter().any(|person| person.id == *id && person.presence == Presence::InRoom && person.humanity == Humanity::Human)
-    };
-    match &approvers.who {
-        Who::Anyone => Vec::new(),
-        Who::Listed(listed) => listed.iter().filter(|id| !present(id)).collect(),
-    }
 }
 
 #[expect(clippy::print_stdout, reason = "this is what the command is for")]

@@ -118,6 +118,7 @@ impl<R: Replies> Hub<R> {
                 Input::Posted(id, Ok(_)) => info!(request.id = %id, "the card of request {id} is in its room"),
                 Input::Posted(id, Err(problem)) => warn!(request.id = %id, %problem, "the card of request {id} was not posted"),
                 Input::Room(RoomEvent::RoomLost(room, why)) => error!(room = %room, "the room {room} is lost: {why}"),
+                Input::Room(RoomEvent::RoomFound(room)) => info!(room = %room, "the room {room} can be used again"),
                 Input::CardClosed(id) => self.card_closed(*id),
                 Input::Source(_)
                 | Input::SourceGone(..)

@@ -130,8 +130,8 @@ impl Ledger {
 fn after_restart(ending: Option<&str>) -> Ending {
     match ending.and_then(|ending| serde_json::from_str(ending).ok()) {
         None => Ending::Withdrawn(Withdrawn::BridgeRestarted),
-        Some(Ending::Answered { person, name, option, delivery: Delivery::Pending }) => {
-            Ending::Answered { person, name, option, delivery: Delivery::NotDelivered(NotDelivered::BridgeRestarted) }
+        Some(Ending::Answered { person, name, option, does, delivery: Delivery::Pending }) => {
+            Ending::Answered { person, name, option, does, delivery: Delivery::NotDelivered(NotDelivered::BridgeRestarted) }
         }
         Some(ending) => ending,
     }
@@ -206,6 +206,7 @@ mod tests {
             person: PersonId::new("@a:x"),
             name: Shown::line("A"),
             option: Shown::line("Yes"),
+            does: bridge_model::ButtonStyle::AllowOnce,
             delivery,
         };
         ledger.write(&Entry::Settled { request: REQUEST, ending: answered(Delivery::Pending) }).expect("written");

@@ -121,10 +121,15 @@ pub(crate) fn serve<R: Room + 'static>(make: impl Fn() -> R + Send + 'static, na
         };
         info!("connected; permission requests can be shown");
         for name in &names {
-            let _ = inbox.send(Input::RoomOpen(name.clone(), board.limits())).await;
+            let _ = inbox.send(Input::RoomOpen(name.clone(), board.limits(name))).await;
         }
-        told.send_replace(Connection::Open(Arc::new(board)));
+        let board = Arc::new(board);
+        told.send_replace(Connection::Open(Arc::clone(&board)));
         while let Some(event) = clicks.next().await {
+            if let RoomEvent::RoomFound(name) = &event {
+                // It may show more or less than before.
+                let _ = inbox.send(Input::RoomOpen(name.clone(), board.limits(name))).await;
+            }
             if inbox.send(Input::Room(event)).await.is_err() {
                 return;
             }

@@ -68,9 +68,9 @@ fn a_configuration_of_the_working_directory_reads_no_secret_from_elsewhere() {
     write(&beside, b"a", 0o600);
     write(&elsewhere, b"b", 0o600);
     symlink(&elsewhere, folder.path().join("here/link")).expect("a link");
-    assert_eq!(read_secret_beside(&config, &beside).expect("read"), "a");
+    assert_eq!(read_beside(&config, &beside, Privacy::Secret).expect("read"), "a");
     for path in [elsewhere, folder.path().join("here/link"), folder.path().join("here/../id_ed25519")] {
-        assert!(read_secret_beside(&config, &path).is_err(), "{path:?}");
+        assert!(read_beside(&config, &path, Privacy::Secret).is_err(), "{path:?}");
     }
 }
 
@@ -124,7 +124,7 @@ fn a_pipe_is_refused_without_waiting_for_a_writer() {
     let path = folder.path().join("pipe");
     nix::unistd::mkfifo(&path, Mode::from_bits_truncate(0o600)).expect("a pipe");
     check(Some(&path), &[], Err("is not a regular file"));
-    assert!(read_secret(&path).is_err());
+    assert!(read_named(&path, Privacy::Secret).is_err());
 }
 
 #[test]
@@ -133,15 +133,15 @@ fn a_secret_is_read_only_if_nobody_else_can_read_it() {
     let path = folder.path().join("secret");
     for mode in [0o600, 0o400] {
         write(&path, b"hunter2\n", mode);
-        assert_eq!(read_secret(&path).as_deref(), Ok("hunter2\n"));
+        assert_eq!(read_named(&path, Privacy::Secret).as_deref(), Ok("hunter2\n"));
     }
     for mode in [0o640, 0o604, 0o660, 0o644] {
         write(&path, b"hunter2\n", mode);
-        let unusable = read_secret(&path).expect_err("a refusal");
+        let unusable = read_named(&path, Privacy::Secret).expect_err("a refusal");
         assert_eq!(unusable.what, format!("{} can be read by other users", path.display()));
         assert_eq!(unusable.advice, format!("run: chmod go= {}", path.display()));
     }
-    let absent = read_secret(Path::new("/nonexistent/hunter2")).expect_err("a refusal");
+    let absent = read_named(Path::new("/nonexistent/hunter2"), Privacy::Secret).expect_err("a refusal");
     assert!(!format!("{absent:?}").contains("hunter2"));
 }
 

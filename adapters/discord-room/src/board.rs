@@ -1,0 +1,185 @@
+//! Posting cards and closing them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bridge_core::{Backoff, Board, RoomError};
+use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, RoomName};
+use serenity::all::{ChannelId, EditThread, LightMethod};
+use serenity::http::Route;
+use tokio::time::Instant;
+
+use crate::account::{Account, Ready, RoomState, ServedRoom};
+use crate::fault::Fault;
+use crate::id::Spot;
+use crate::wait::pause;
+use crate::{Threads, look, render, replies, send, threads};
+
+/// How long closing a card may take. Whoever closes tries again later.
+const CLOSE_WITHIN: Duration = Duration::from_mins(1);
+
+/// How often a thread is opened again for one edit, while somebody archives it.
+const REOPENED_MAX: usize = 3;
+
+/// A message has up to five rows of five buttons.
+const BUTTONS_MAX: usize = 25;
+const LABEL_MAX: usize = 80;
+/// As Discord's design guide has it. The text above the buttons has each label whole.
+const LABEL_SEEN: usize = 34;
+/// What does not fit into the message is attached as a file.
+const TEXT_BYTES_MAX: usize = 256 * 1024;
+/// A message holds 2,000 characters, and markup takes its part.
+const UNATTACHED_TEXT_BYTES_MAX: usize = 1_200;
+
+/// What a channel can show where the bot may attach files. Elsewhere less, which its board says once it is connected; a
+/// card that was drawn before and does not fit is refused.
+pub const LIMITS: CardLimits =
+    CardLimits { buttons_max: BUTTONS_MAX, label_max: LABEL_MAX, label_seen: LABEL_SEEN, text_bytes_max: TEXT_BYTES_MAX };
+
+/// Posts, closes and answers in the bot's channels.
+#[derive(Debug)]
+pub struct DiscordBoard {
+    account: Arc<Account>,
+}
+
+impl DiscordBoard {
+    pub(crate) fn new(account: Arc<Account>) -> Self {
+        Self { account }
+    }
+}
+
+impl Board for DiscordBoard {
+    fn limits(&self, room: &RoomName) -> CardLimits {
+        let may_attach = self.account.rooms.get(room).is_some_and(|room| match room.state() {
+            RoomState::Ready(ready) | RoomState::Away(ready) => ready.may_attach(),
+            RoomState::Unfit(_) => false,
+        });
+        if may_attach { LIMITS } else { CardLimits { text_bytes_max: UNATTACHED_TEXT_BYTES_MAX, ..LIMITS } }
+    }
+
+    async fn post(&self, card: &Card, within: Duration) -> Result<CardRef, RoomError> {
+        let now = Instant::now();
+        let until = now.checked_add(within).unwrap_or(now + Duration::from_hours(24));
+        let count = card.buttons.len();
+        if count == 0 || BUTTONS_MAX < count {
+            return Err(RoomError::NotShowable(format!("a message has 1 to {BUTTONS_MAX} buttons and the card has {count}")));
+        }
+        let served = self.account.named(&card.room)?;
+        let ready = self.ready(served, until).await?;
+        let message = render::card(card, &served.options.mention, ready.may_attach())?;
+        let channel = self.channel(served, card, until).await?;
+        self.account.live().open(card.request, &card.room, channel)?;
+        let created = match send::create(&self.account, channel, &message, until).await {
+            // The session's thread is gone, and the card with it; there is time to make another.
+            Err(Fault::NoChannel(_) | Fault::NoAccess(_) | Fault::Archived) if channel != served.channel => {
+                self.account.live().thread_gone(channel);
+                let channel = self.channel(served, card, until).await?;
+                self.account.live().open(card.request, &card.room, channel)?;
+                send::create(&self.account, channel, &message, until).await
+            }
+            created => created,
+        };
+        let created = match created {
+            Ok(created) => created,
+            Err(fault) => {
+                // What may be there is closed where it may be; what is not there needs no memory.
+                if !fault.may_pass() {
+                    self.account.live().close(card.request);
+                }
+                return Err(fault.into());
+            }
+        };
+        let spot = Spot { guild: ready.guild, channel: created.channel_id, message: created.id };
+        if !self.account.live().posted(card.request, spot) {
+            return Err(RoomError::Refused("somebody removed the card while it was posted".to_owned()));
+        }
+        Ok(CardRef { room: card.room.clone(), control: spot.message_id(), parts: Vec::new() })
+    }
+
+    async fn close(&self, card: Option<&CardRef>, closed: &ClosedCard) -> Result<(), RoomError> {
+        let until = Instant::now() + CLOSE_WITHIN;
+        let done = match card {
+            Some(card) => self.close_posted(Spot::parse(&card.control)?, closed, until).await,
+            None => self.close_unposted(closed, until).await,
+        };
+        // It is tried again only as long as the room is unavailable.
+        if !matches!(done, Err(RoomError::Unavailable(_))) {
+            self.account.live().close(closed.request);
+        }
+        done
+    }
+
+    async fn answer(&self, click: &ClickRef, reply: &ClickReply) -> Result<(), RoomError> {
+        replies::answer(&self.account, click, reply).await
+    }
+}
+
+impl DiscordBoard {
+    /// Waits while Discord has an outage there. A room that was unfit is looked at anew: somebody may have mended it.
+    async fn ready(&self, served: &ServedRoom, until: Instant) -> Result<Ready, RoomError> {
+        if let RoomState::Unfit(_) = served.state() {
+            look::refresh(&self.account, served).await;
+        }
+        let mut backoff = Backoff::new();
+        loop {
+            match served.state() {
+                RoomState::Ready(ready) => return Ok(ready),
+                RoomState::Unfit(why) => return Err(RoomError::Refused(why)),
+                RoomState::Away(_) => {}
+            }
+            let span = backoff.next_span();
+            if until <= Instant::now() + span {
+                return Err(RoomError::Unavailable("Discord has an outage for this server".to_owned()));
+            }
+            pause(span).await;
+        }
+    }
+
+    /// The room's own channel, or the thread of the card's session.
+    async fn channel(&self, served: &ServedRoom, card: &Card, until: Instant) -> Result<ChannelId, RoomError> {
+        match served.options.threads {
+            Threads::None => Ok(served.channel),
+            Threads::PerSession => threads::of_session(&self.account, served, &card.origin, until).await,
+        }
+    }
+
+    async fn close_posted(&self, spot: Spot, closed: &ClosedCard, until: Instant) -> Result<(), RoomError> {
+        let body = render::closing(closed)?;
+        let edit = || async {
+            let route = Route::ChannelMessage { channel_id: spot.channel, message_id: spot.message };
+            send::repeat(&self.account, route, LightMethod::Patch, &body, until).await
+        };
+        for _ in 0..REOPENED_MAX {
+            match edit().await {
+                // Whoever removed it, or the whole channel, has closed it.
+                Ok(()) | Err(Fault::NoMessage | Fault::NoChannel(_)) => return Ok(()),
+                // Whoever took the permission away may give it back.
+                Err(Fault::NoAccess(why)) => return Err(RoomError::Unavailable(why)),
+                Err(Fault::Archived) => self.reopen(spot.channel, until).await?,
+                Err(fault) => return Err(fault.into()),
+            }
+        }
+        Err(RoomError::Unavailable("the thread is archived again and again".to_owned()))
+    }
+
+    /// Nothing in an archived thread can be edited.
+    async fn reopen(&self, thread: ChannelId, until: Instant) -> Result<(), RoomError> {
+        let body = render::json(&EditThread::new().archived(false))?;
+        let route = Route::Channel { channel_id: thread };
+        Ok(send::repeat(&self.account, route, LightMethod::Patch, &body, until).await?)
+    }
+
+    /// The message that says so has the nonce of the card. If the card was posted after all, Discord gives it back instead,
+    /// and it is closed like any other.
+    async fn close_unposted(&self, closed: &ClosedCard, until: Instant) -> Result<(), RoomError> {
+        let served = self.account.named(&closed.room)?;
+        let ready = self.ready(served, until).await?;
+        let channel = self.account.live().get(closed.request).map_or(served.channel, |card| card.channel);
+        let created = send::create(&self.account, channel, &render::notice(closed), until).await?;
+        if created.has_buttons() {
+            let spot = Spot { guild: ready.guild, channel: created.channel_id, message: created.id };
+            self.close_posted(spot, closed, until).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! What one person is told about their click, and nobody else.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use bridge_core::{RoomError, wording};
+use bridge_model::{ClickRef, ClickReply, MessageId};
+use serenity::all::LightMethod;
+use serenity::http::Route;
+use tokio::time::Instant;
+
+use crate::account::Account;
+use crate::id::Spot;
+use crate::{render, send};
+
+/// Clicks whose person can still be told something. Beyond them the oldest cannot.
+const TOKENS_MAX: usize = 512;
+/// Nobody waits longer to hear about their click.
+const REPLY_WITHIN: Duration = Duration::from_secs(30);
+
+/// With what each acknowledged click can be answered once more.
+#[derive(Debug, Default)]
+pub(crate) struct Tokens {
+    tokens: HashMap<MessageId, String>,
+    order: VecDeque<MessageId>,
+}
+
+impl Tokens {
+    pub(crate) fn keep(&mut self, click: MessageId, token: String) {
+        self.tokens.insert(click.clone(), token);
+        self.order.push_back(click);
+        if TOKENS_MAX < self.order.len()
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.tokens.remove(&oldest);
+        }
+    }
+
+    fn take(&mut self, click: &MessageId) -> Option<String> {
+        let token = self.tokens.remove(click)?;
+        self.order.retain(|other| other != click);
+        Some(token)
+    }
+}
+
+pub(crate) async fn answer(account: &Account, click: &ClickRef, reply: &ClickReply) -> Result<(), RoomError> {
+    let token = account.live().tokens.take(&click.click);
+    let Some(words) = wording::reply(reply) else { return Ok(()) };
+    let token = token.ok_or_else(|| RoomError::Refused("the click is too long ago to be answered".to_owned()))?;
+    let route = Route::WebhookFollowupMessages { application_id: account.application, token: &token };
+    let body = render::private_follow_up(&words)?;
+    send::repeat(account, route, LightMethod::Post, &body, Instant::now() + REPLY_WITHIN).await?;
+    match reply {
+        ClickReply::TooLate(_) => take_buttons(account, click).await,
+        ClickReply::Chosen | ClickReply::MayNotAnswer(_) | ClickReply::NothingWaits => Ok(()),
+    }
+}
+
+/// Buttons of a card that nobody knew to be there: its post was given up, and it had been taken all the same.
+async fn take_buttons(account: &Account, click: &ClickRef) -> Result<(), RoomError> {
+    let spot = Spot::parse(&click.control)?;
+    if account.live().room_of_card(spot).is_some() {
+        return Ok(());
+    }
+    let route = Route::ChannelMessage { channel_id: spot.channel, message_id: spot.message };
+    let body = render::without_buttons()?;
+    Ok(send::repeat(account, route, LightMethod::Patch, &body, Instant::now() + REPLY_WITHIN).await?)
+}
