@@ -14,7 +14,15 @@ pub async fn countersign() -> &'static Path {
 
 /// The whole workspace, so that features, and with them all dependencies, are those that the tests were built with.
 fn build() -> PathBuf {
-    let output = Command::new(env!("CARGO"))
+    let mut cargo = Command::new(env!("CARGO"));
+    // Cargo says these of the package whose tests it runs; build scripts that look at them would all run anew.
+    for of_this_package in ["MANIFEST_DIR", "MANIFEST_LINKS", "PKG_NAME"] {
+        cargo.env_remove(format!("CARGO_{of_this_package}"));
+    }
+    for part in ["MAJOR", "MINOR", "PATCH", "PRE"] {
+        cargo.env_remove(format!("CARGO_PKG_VERSION_{part}"));
+    }
+    let output = cargo
         .args(["build", "--workspace", "--bins", "--message-format=json-render-diagnostics"])
         .current_dir(workspace())
         .stdin(Stdio::null())
@@ -31,7 +39,7 @@ fn build() -> PathBuf {
 }
 
 /// Where this test binary was built.
-pub(crate) fn target_dir() -> PathBuf {
+fn target_dir() -> PathBuf {
     let test = std::env::current_exe().expect("this program's path");
     // target/debug/deps/scenarios-0123456789abcdef
     test.ancestors().nth(3).expect("a target folder").to_owned()
@@ -45,4 +53,13 @@ pub(crate) fn own_binary(name: &str) -> PathBuf {
 
 fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are in the workspace")
+}
+
+/// The Python of a virtual environment that `tests/run` makes, or the one that the variable names.
+#[expect(clippy::disallowed_methods, reason = "the tests' only settings; the program under test reads its own")]
+pub(crate) fn python(variable: &str, environment: &str) -> PathBuf {
+    let made = || target_dir().join(environment).join("bin/python");
+    let python = std::env::var_os(variable).map_or_else(made, PathBuf::from);
+    assert!(python.exists(), "no Python at {}: run `tests/run`, which makes it", python.display());
+    python
 }

@@ -25,7 +25,7 @@ pub struct HttpMember {
 impl HttpMember {
     pub async fn log_in(account: &Credentials) -> Self {
         let (token, _) = Self::new_token(account).await;
-        Self::with_token(account.homeserver.clone(), account.user_id.clone(), token)
+        Self::with_token(account.homeserver.clone(), account.user_id.clone(), &token)
     }
 
     /// The access token and the id of a new device.
@@ -38,7 +38,7 @@ impl HttpMember {
     }
 
     /// On behalf of a device that is logged in already.
-    pub(crate) fn with_token(server: String, user_id: String, token: String) -> Self {
+    pub(crate) fn with_token(server: String, user_id: String, token: &str) -> Self {
         Self { user_id, http: Http::new(server).with_token(token), transactions: AtomicUsize::new(0) }
     }
 

@@ -1,5 +1,5 @@
-//! What a scenario needs: a real Synapse, real people in its rooms, the `countersign` binary between a client and an
-//! agent, and recordings of real agents.
+//! What a scenario needs: a real Synapse, a model of Discord, people in their rooms, the `countersign` binary between a
+//! client and an agent, and recordings of real agents. For what no real server does there is a double of Discord.
 //!
 //! Nothing here sleeps for luck: every wait ends with what is awaited, or fails after [`PATIENCE`] and says what was
 //! there instead.
@@ -10,6 +10,8 @@ mod binaries;
 mod bridge_process;
 mod captures;
 mod cards;
+mod discord;
+pub mod discord_double;
 mod http;
 mod http_member;
 mod launch;
@@ -17,6 +19,7 @@ mod person;
 mod replay;
 mod sight;
 mod synapse;
+mod tls;
 mod wait;
 
 pub use agents::{RawAgent, echo_agent, scripted_agent};
@@ -24,6 +27,7 @@ pub use binaries::countersign;
 pub use bridge_process::BridgeProcess;
 pub use captures::{Capture, Dir, Frame};
 pub use cards::{SeenCard, Shown};
+pub use discord::{DiscordApi, DiscordCard, DiscordPeople, DiscordWorld, Post, Simcord};
 pub use http::Reply;
 pub use http_member::{Credentials, HttpMember};
 pub use launch::Launch;
@@ -31,4 +35,4 @@ pub use person::{Device, Member};
 pub use replay::{fake_bridge, replay};
 pub use sight::Seen;
 pub use synapse::Synapse;
-pub use wait::{PATIENCE, until, within};
+pub use wait::{PATIENCE, rest, until, within};

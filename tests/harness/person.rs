@@ -52,7 +52,7 @@ impl Member {
             client.encryption().bootstrap_cross_signing(None).await.expect("the account has no cross-signing keys yet");
         }
         let token = client.access_token().expect("logged in");
-        let http = HttpMember::with_token(account.homeserver.clone(), account.user_id.clone(), token);
+        let http = HttpMember::with_token(account.homeserver.clone(), account.user_id.clone(), &token);
         let syncing = tokio::spawn(sync(client.clone()));
         let user_id = account.user_id.clone();
         Self { user_id, http, client, sight, taken: Mutex::default(), syncing, _store: store }

@@ -17,7 +17,7 @@ use serde_json::json;
 use sha1::Sha1;
 use tempfile::TempDir;
 
-use crate::binaries::target_dir;
+use crate::binaries::python;
 use crate::http::Http;
 use crate::http_member::Credentials;
 use crate::wait::PATIENCE;
@@ -94,7 +94,7 @@ impl Synapse {
     pub async fn restart(&mut self) {
         self.stop();
         let home = self.home.clone();
-        let running = tokio::task::spawn_blocking(move || Supervised::start(&python(), &home)).await;
+        let running = tokio::task::spawn_blocking(move || Supervised::start(&interpreter(), &home)).await;
         self.running = Some(running.expect("Synapse starts again"));
     }
 
@@ -113,7 +113,7 @@ impl Synapse {
     }
 
     fn start_blocking(settings: &str, own: bool) -> Self {
-        let python = python();
+        let python = interpreter();
         let directory = tempfile::Builder::new().prefix("countersign-synapse-").tempdir().expect("a temporary directory");
         let port = free_port();
         let (home, own_home) = if own { (directory.path().to_owned(), Some(directory)) } else { (directory.keep(), None) };
@@ -170,10 +170,6 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-#[expect(clippy::disallowed_methods, reason = "the tests' only setting; the program under test reads its own")]
-fn python() -> PathBuf {
-    let python =
-        std::env::var_os("COUNTERSIGN_TEST_PYTHON").map_or_else(|| target_dir().join("synapse-venv/bin/python"), PathBuf::from);
-    assert!(python.exists(), "no Synapse at {}: run `tests/run`, which installs it", python.display());
-    python
+fn interpreter() -> PathBuf {
+    python("COUNTERSIGN_TEST_PYTHON", "synapse-venv")
 }

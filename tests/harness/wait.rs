@@ -31,3 +31,9 @@ pub async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T 
 pub(crate) async fn pause() {
     tokio::time::sleep(PAUSE).await;
 }
+
+/// For what is slow on purpose: a server of our own, or whoever tries again.
+#[expect(clippy::disallowed_methods, reason = "the delay itself is what is wanted, and nothing is awaited")]
+pub async fn rest(delay: Duration) {
+    tokio::time::sleep(delay).await;
+}
