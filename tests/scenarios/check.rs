@@ -1,127 +1,13 @@
 //! `countersign check` says what works, and what to do about the rest.
 
+mod discord;
+mod matrix;
+
 use std::fs;
 
 use countersign_tests::{Launch, Synapse};
 
-use crate::stage::{PLAIN, People, Plan, secret};
-
-#[tokio::test]
-async fn a_room_that_works_is_described() {
-    for (encrypted, says) in [(false, "NO"), (true, "yes")] {
-        let people = People::gather(Synapse::shared().await, &Plan { encrypted, ..PLAIN }).await;
-        // A second look resumes the session of the first.
-        for _ in 0..2 {
-            let (code, said) = check(&people).await;
-            assert_eq!(code, Some(0), "{said}");
-            let (ada, bob) = (&people.ada.user_id, &people.bob.user_id);
-            for expected in [
-                format!("configuration  {}\n", people.config().display()),
-                format!("account        {}, device ", people.bot.user_id),
-                format!("room builds  ({})\n", people.room),
-                "  reachable          yes\n".into(),
-                "  may post           messages yes, polls yes, remove own yes\n".into(),
-                format!("  encrypted          {says}\n"),
-            ] {
-                assert!(said.contains(&expected), "{expected:?} is not in:\n{said}");
-            }
-            let who = said.lines().find(|line| line.contains("who could answer")).expect("who could answer");
-            assert!(who.contains(ada) && who.contains(bob), "{who}");
-            assert!(!who.contains(&people.mallory.user_id) && !who.contains(&people.bot.user_id), "{who}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_check_posts_nothing() {
-    let people = People::gather(Synapse::shared().await, &PLAIN).await;
-    assert_eq!(check(&people).await.0, Some(0));
-    let newest = people.ada.http.newest(&people.room, 100).await;
-    let by_bot: Vec<_> =
-        newest.iter().filter(|event| event["sender"] == people.bot.user_id).map(|event| &event["type"]).collect();
-    assert_eq!(by_bot, ["m.room.member"]);
-}
-
-#[tokio::test]
-async fn a_wrong_password_is_told() {
-    let people = People::gather(Synapse::shared().await, &PLAIN).await;
-    secret(&people.file("password"), "wrong-guess");
-    let (code, said) = check(&people).await;
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains(&format!("did not log {} in", people.bot.user_id)), "{said}");
-    assert!(said.contains("Invalid username or password"), "{said}");
-    assert!(!said.contains("wrong-guess"), "{said}");
-}
-
-#[tokio::test]
-async fn a_bot_that_was_not_invited_asks_for_an_invite() {
-    let people = People::gather(Synapse::shared().await, &PLAIN).await;
-    let elsewhere = people.ada.create_room(false, &[]).await;
-    change(&people, &people.room, &elsewhere);
-    let (code, said) = check(&people).await;
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("  reachable          NO\n"), "{said}");
-    assert!(said.contains(&format!("invite {} to {elsewhere}", people.bot.user_id)), "{said}");
-}
-
-#[tokio::test]
-async fn a_bot_that_was_invited_by_a_stranger_asks_for_an_invite() {
-    let people = People::gather(Synapse::shared().await, &PLAIN).await;
-    let room = people.mallory.create_room(false, &[&people.bot.user_id, &people.ada.user_id]).await;
-    change(&people, &people.room, &room);
-    let (code, said) = check(&people).await;
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains(&format!("invite {} to {room}", people.bot.user_id)), "{said}");
-}
-
-#[tokio::test]
-async fn an_approver_who_is_not_in_the_room_is_named() {
-    let server = Synapse::shared().await;
-    let (people, carol) = (People::gather(server, &PLAIN).await, server.register("carol").await);
-    change(&people, &format!("\"{}\"]\n", people.bob.user_id), &format!("\"{}\"]\n", carol.user_id));
-    let (code, said) = check(&people).await;
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains(&format!("  who could answer   {}\n", people.ada.user_id)), "{said}");
-    assert!(said.contains(&format!("  ! {} is an approver but not in the room; invite them\n", carol.user_id)), "{said}");
-}
-
-#[tokio::test]
-async fn without_an_approver_nobody_could_answer() {
-    let server = Synapse::shared().await;
-    let (people, carol) = (People::gather(server, &PLAIN).await, server.register("carol").await);
-    let approvers = format!("approvers = [\"{}\", \"{}\"]", people.ada.user_id, people.bob.user_id);
-    let absent = format!("approvers = [\"{}\"]", carol.user_id);
-    change(&people, &approvers, &absent);
-    let nobody = async || {
-        let (code, said) = check(&people).await;
-        assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains("  who could answer   NOBODY\n"), "{said}");
-        assert!(said.contains("rooms.builds.approvers"), "{said}");
-    };
-    nobody().await;
-    change(&people, &absent, "approvers = []");
-    nobody().await;
-    change(&people, "approvers = []", "");
-    nobody().await;
-}
-
-#[tokio::test]
-async fn a_bot_that_may_not_post_polls_is_told_what_to_raise() {
-    let people = People::gather(Synapse::shared().await, &PLAIN).await;
-    people.ada.http.set_power_needed(&people.room, "org.matrix.msc3381.poll.start", 99).await;
-    let (code, said) = check(&people).await;
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("polls NO") && said.contains("the bot may not send polls in the room; raise"), "{said}");
-}
-
-#[tokio::test]
-async fn a_homeserver_that_does_not_answer_is_told() {
-    let people = People::gather(Synapse::shared().await, &PLAIN).await;
-    change(&people, &people.bot.homeserver, "http://127.0.0.1:9");
-    let (code, said) = check(&people).await;
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("the homeserver cannot be reached"), "{said}");
-}
+use crate::stage::{Discord, Matrix, PLAIN, Place};
 
 #[tokio::test]
 async fn without_a_configuration_the_places_are_told() {
@@ -135,17 +21,38 @@ async fn without_a_configuration_the_places_are_told() {
 
 #[tokio::test]
 async fn a_configuration_with_problems_is_not_tried() {
-    let people = People::gather(Synapse::shared().await, &PLAIN).await;
-    change(&people, "lifetime = \"10m\"", "lifetime = \"soon\"\ndefault = \"allow\"");
-    let (code, said) = check(&people).await;
+    let place = Discord::gather(&PLAIN).await;
+    place.home().reconfigure("lifetime = \"10m\"", "lifetime = \"soon\"\ndefault = \"allow\"");
+    let (code, said) = check(&place).await;
     assert_eq!(code, Some(78), "{said}");
     assert!(said.contains("policy.lifetime: ") && said.contains("policy.default: "), "{said}");
-    assert!(!people.file("state").exists());
+    assert!(!place.home().file("state").exists());
+}
+
+#[tokio::test]
+async fn rooms_of_both_kinds_are_looked_at_though_one_does_not_work() {
+    let (place, people) = (Discord::gather(&PLAIN).await, Matrix::on(Synapse::shared().await, &PLAIN).await);
+    let config = fs::read_to_string(people.home.config()).expect("readable");
+    let of_matrix = config.split_once("[matrix]").expect("a section").1.replace("[rooms.builds]", "[rooms.elsewhere]");
+    place.home().secret("password", &people.bot.password);
+    let both = format!("[acp]\nroom = \"builds\"\n[matrix]{of_matrix}[rooms.builds]");
+    place.home().reconfigure("[rooms.builds]", &both);
+    let described = [format!("room builds  ({})\n", place.server.world.channel), format!("room elsewhere  ({})\n", people.room)];
+    let (code, said) = check(&place).await;
+    assert!(code == Some(0) && described.iter().all(|room| said.contains(room)), "{said}");
+    place.home().secret("password", "wrong-guess");
+    fs::remove_dir_all(place.home().file("state/matrix")).expect("removed");
+    let (code, said) = check(&place).await;
+    assert!(code == Some(1) && said.contains("Invalid username or password") && said.contains(&described[0]), "{said}");
+    place.home().secret("password", &people.bot.password);
+    place.home().secret("token", "another-guess");
+    let (code, said) = check(&place).await;
+    assert!(code == Some(1) && said.contains("does not take the bot's token") && said.contains(&described[1]), "{said}");
 }
 
 /// Its exit status, and what it printed.
-async fn check(people: &People) -> (Option<i32>, String) {
-    let config = people.config();
+async fn check(place: &impl Place) -> (Option<i32>, String) {
+    let config = place.home().config();
     finish(Launch::countersign(&["check", "--config", config.to_str().expect("a temporary directory with a UTF-8 name")]).await)
         .await
 }
@@ -154,11 +61,4 @@ async fn finish(launch: Launch) -> (Option<i32>, String) {
     let mut check = launch.start();
     let said = String::from_utf8(check.rest_of_output().await).expect("text");
     (check.wait_exit().await.code(), said)
-}
-
-/// Writes something else into the configuration.
-fn change(people: &People, from: &str, to: &str) {
-    let text = fs::read_to_string(people.config()).expect("readable");
-    assert!(text.contains(from), "{from:?} is not in:\n{text}");
-    fs::write(people.config(), text.replace(from, to)).expect("written");
 }

@@ -1,5 +1,7 @@
 //! The harness itself, without a bridge.
 
+mod discord;
+
 use countersign_tests::{BridgeProcess, Device, HttpMember, Launch, Member, RawAgent, Synapse, scripted_agent};
 use serde_json::{Value, json};
 

@@ -1,9 +1,14 @@
 //! What Countersign promises, tried on real servers and real agents.
 
 mod check;
+mod discord;
+mod discord_double;
+mod discord_faults;
 mod harness_check;
+mod loopback;
 mod matrix;
 mod process;
 mod readme;
 mod replay;
+mod rooms;
 mod stage;

@@ -31,7 +31,7 @@ fn every_configuration_it_shows_is_understood() {
         let text = block.split("```").next().expect("its end");
         let text: String = text.lines().flat_map(|line| [line.trim_start(), "\n"]).collect();
         let home = [("HOME".to_owned(), "/home/ada".to_owned())].into_iter().collect::<Environment>();
-        let config = bridge_config::parse(Path::new("/etc/countersign.toml"), &text, &home, &|_| Ok("secret".to_owned()));
+        let config = bridge_config::parse(Path::new("/etc/countersign.toml"), &text, &home, &|_, _| Ok("secret".to_owned()));
         assert_eq!(config.expect("understood").warnings, Vec::<String>::new());
         shown += 1;
     }

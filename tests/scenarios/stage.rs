@@ -1,17 +1,26 @@
 //! A room with people, a bridge that serves it, and a scripted agent that asks.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+mod discord;
+mod home;
+mod matrix;
+mod place;
 
-use countersign_tests::{BridgeProcess, Credentials, Device, Launch, Member, SeenCard, Synapse, scripted_agent};
+use std::path::PathBuf;
+
+use countersign_tests::{BridgeProcess, Device};
 use serde_json::{Value, json};
-use tempfile::TempDir;
+
+pub(crate) use discord::Discord;
+pub(crate) use home::Home;
+pub(crate) use matrix::Matrix;
+pub(crate) use place::{Place, Who};
 
 /// What a scenario starts from.
+#[derive(Clone, Copy)]
 pub(crate) struct Plan {
+    /// Where the kind of room knows encryption.
     pub(crate) encrypted: bool,
-    /// Bob's; all others are signed.
+    /// Bob's, where people have devices; all others are signed.
     pub(crate) device: Device,
     pub(crate) lifetime: &'static str,
     /// More lines for the room's section.
@@ -23,109 +32,19 @@ pub(crate) struct Plan {
 /// Unencrypted, with a lifetime that no scenario waits for.
 pub(crate) const PLAIN: Plan = Plan { encrypted: false, device: Device::CrossSigned, lifetime: "10m", room: "", more: "" };
 
-pub(crate) struct Stage {
+pub(crate) struct Stage<P: Place> {
     pub(crate) bridge: BridgeProcess,
     pub(crate) session: String,
-    pub(crate) people: People,
-}
-
-/// A room and who is in it, whatever becomes of the bridge.
-pub(crate) struct People {
-    pub(crate) bot: Credentials,
-    /// Made the room, and is an approver.
-    pub(crate) ada: Member,
-    /// An approver, too.
-    pub(crate) bob: Member,
-    /// In the room, and no approver.
-    pub(crate) mallory: Member,
-    pub(crate) room: String,
-    home: TempDir,
+    /// The room, whatever becomes of the bridge.
+    pub(crate) place: P,
 }
 
 pub(crate) const OPTIONS: [[&str; 3]; 3] =
     [["once:1", "Yes", "allow_once"], ["always/2", "Always", "allow_always"], ["no 3", "No", "reject_once"]];
 
-impl People {
-    pub(crate) async fn gather(server: &Synapse, plan: &Plan) -> Self {
-        let names = ["bot", "ada", "bob", "mallory"];
-        let [bot, ada, bob, mallory] = [
-            server.register(names[0]).await,
-            server.register(names[1]).await,
-            server.register(names[2]).await,
-            server.register(names[3]).await,
-        ];
-        let (ada, mallory) =
-            (Member::log_in(&ada, Device::CrossSigned).await, Member::log_in(&mallory, Device::CrossSigned).await);
-        let bob = Member::log_in(&bob, plan.device).await;
-        let room = ada.create_room(plan.encrypted, &[&bot.user_id, &bob.user_id, &mallory.user_id]).await;
-        bob.join(&room).await;
-        mallory.join(&room).await;
-        let home = tempfile::Builder::new().prefix("countersign-stage-").tempdir().expect("a temporary directory");
-        let people = Self { bot, ada, bob, mallory, room, home };
-        people.configure(plan);
-        people
-    }
-
-    fn configure(&self, plan: &Plan) {
-        secret(&self.file("password"), &self.bot.password);
-        let config = format!(
-            r#"
-state_dir = "{state}"
-[policy]
-lifetime = "{lifetime}"
-[matrix]
-homeserver = "{server}"
-user = "{bot}"
-password_file = "password"
-invites_from = ["{ada}"]
-[rooms.builds]
-matrix = "{room}"
-approvers = ["{ada}", "{bob}"]
-{more_room}
-{more}
-"#,
-            state = self.file("state").display(),
-            lifetime = plan.lifetime,
-            server = self.bot.homeserver,
-            bot = self.bot.user_id,
-            ada = self.ada.user_id,
-            bob = self.bob.user_id,
-            room = self.room,
-            more_room = plan.room.replace("BOB", &self.bob.user_id),
-            more = plan.more,
-        );
-        fs::write(self.config(), config).expect("written");
-    }
-
-    pub(crate) fn reconfigure(&self, from: &str, to: &str) {
-        let config = fs::read_to_string(self.config()).expect("readable");
-        assert!(config.contains(from), "{config}");
-        fs::write(self.config(), config.replace(from, to)).expect("written");
-    }
-
-    pub(crate) fn config(&self) -> PathBuf {
-        self.file("countersign.toml")
-    }
-
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.home.path().join(name)
-    }
-
-    pub(crate) async fn start(&self) -> BridgeProcess {
-        Launch::acp(Some(&self.config()), &scripted_agent()).await.start()
-    }
-
-    pub(crate) async fn play(self) -> Stage {
-        let mut bridge = self.start().await;
-        let session = bridge.open_session().await;
-        bridge.stderr_contains("connected").await;
-        Stage { bridge, session, people: self }
-    }
-}
-
-impl Stage {
+impl<P: Place> Stage<P> {
     pub(crate) async fn set(plan: Plan) -> Self {
-        People::gather(Synapse::shared().await, &plan).await.play().await
+        P::gather(&plan).await.play().await
     }
 
     /// The agent asks to run `touch NAME`; the prompt's id.
@@ -134,18 +53,24 @@ impl Stage {
     }
 
     pub(crate) async fn ask_with(&mut self, name: &str, options: &Value) -> String {
-        let marker = self.marker(name);
-        let ask =
-            json!({"title": name, "kind": "execute", "command": format!("touch {name}"), "marker": marker, "options": options});
-        self.bridge.prompt(&self.session, &json!({"ask": [ask]}).to_string()).await
+        self.ask_all(&[name], options).await
     }
 
-    pub(crate) async fn card(&self, name: &str) -> SeenCard {
-        let command = format!("touch {name}");
-        self.people.ada.wait_for_card_where(&self.people.room, |card| card.body.contains(&command)).await
+    /// It asks for all of them at once.
+    pub(crate) async fn ask_all(&mut self, names: &[&str], options: &Value) -> String {
+        let ask = |name: &&str| {
+            let (command, marker) = (format!("touch {name}"), self.marker(name));
+            json!({"title": name, "kind": "execute", "command": command, "marker": marker, "options": options})
+        };
+        let asks: Vec<Value> = names.iter().map(ask).collect();
+        self.bridge.prompt(&self.session, &json!({"ask": asks, "parallel": true}).to_string()).await
     }
 
-    pub(crate) async fn ask_and_see(&mut self, name: &str) -> (String, SeenCard) {
+    pub(crate) async fn card(&self, name: &str) -> P::Card {
+        self.place.card(&format!("touch {name}")).await
+    }
+
+    pub(crate) async fn ask_and_see(&mut self, name: &str) -> (String, P::Card) {
         let prompt = self.ask(name).await;
         (prompt, self.card(name).await)
     }
@@ -155,7 +80,7 @@ impl Stage {
         let is_report = |frame: &Value| report(frame).is_some_and(|report| report["title"] == name);
         let told = report(&self.bridge.wait_for(is_report).await).expect("a report");
         self.bridge.answer(prompt).await;
-        let ran = self.marker(name).exists();
+        let ran = self.has_run(name);
         assert_eq!(told["ran"], ran);
         (told["outcome"].clone(), ran)
     }
@@ -166,16 +91,15 @@ impl Stage {
             serde_json::from_slice(line).ok().and_then(|frame| report(&frame)).is_some_and(|report| report["title"] == name)
         };
         assert!(!self.bridge.skipped().any(reported), "{name} was answered");
-        assert!(!self.marker(name).exists(), "{name} was run");
+        assert!(!self.has_run(name), "{name} was run");
     }
 
-    /// What the card says in the end.
-    pub(crate) async fn closing(&self, card: &SeenCard, says: &str) -> String {
-        self.people.bob.wait_for_edit(&card.message_event, |shown| shown.edited && shown.body.contains(says)).await.body
+    pub(crate) fn has_run(&self, name: &str) -> bool {
+        self.marker(name).exists()
     }
 
     fn marker(&self, name: &str) -> PathBuf {
-        self.people.file(&format!("ran {name}"))
+        self.place.home().file(&format!("ran {name}"))
     }
 }
 
@@ -191,10 +115,4 @@ fn report(frame: &Value) -> Option<Value> {
     let update = &frame["params"]["update"];
     let text = update["content"]["text"].as_str().filter(|_| update["sessionUpdate"] == "agent_message_chunk")?;
     serde_json::from_str(text).ok()
-}
-
-/// Writes a file that only its owner can read.
-pub(crate) fn secret(path: &Path, text: &str) {
-    fs::write(path, text).expect("written");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("set");
 }

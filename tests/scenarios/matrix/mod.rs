@@ -1,4 +1,4 @@
-//! The Matrix room, on a real Synapse, with second real clients that press.
+//! What only Matrix has, on a real Synapse, with second real clients that press.
 
 mod choosing;
 mod endings;
@@ -6,3 +6,5 @@ mod outages;
 mod sessions;
 mod who;
 mod words;
+
+type Stage = crate::stage::Stage<crate::stage::Matrix>;

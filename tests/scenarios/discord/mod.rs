@@ -1,0 +1,11 @@
+//! What only Discord has, on a model of it.
+
+mod bodies;
+mod clicks;
+mod delivery;
+mod options;
+mod outages;
+mod rooms;
+mod threads;
+
+type Stage = crate::stage::Stage<crate::stage::Discord>;

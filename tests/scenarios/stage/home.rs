@@ -1,0 +1,61 @@
+//! A bridge's configuration and what it keeps, in a folder of their own.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::Plan;
+
+pub(crate) struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::Builder::new().prefix("countersign-stage-").tempdir().expect("a temporary directory") }
+    }
+
+    /// `service`: the section of the chat service. `room`: the lines of the room's section. `bob`: his id.
+    pub(crate) fn configure(&self, plan: &Plan, service: &str, room: &str, bob: &str) {
+        let config = format!(
+            r#"
+state_dir = "{state}"
+[policy]
+lifetime = "{lifetime}"
+{service}
+[rooms.builds]
+{room}
+{more_room}
+{more}
+"#,
+            state = self.file("state").display(),
+            lifetime = plan.lifetime,
+            more_room = plan.room.replace("BOB", bob),
+            more = plan.more,
+        );
+        fs::write(self.config(), config).expect("written");
+    }
+
+    pub(crate) fn reconfigure(&self, from: &str, to: &str) {
+        let config = fs::read_to_string(self.config()).expect("readable");
+        assert!(config.contains(from), "{from:?} is not in:\n{config}");
+        fs::write(self.config(), config.replace(from, to)).expect("written");
+    }
+
+    pub(crate) fn config(&self) -> PathBuf {
+        self.file("countersign.toml")
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file that only its owner can read.
+    pub(crate) fn secret(&self, name: &str, text: &str) {
+        let path = self.file(name);
+        fs::write(&path, text).expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("set");
+    }
+}
