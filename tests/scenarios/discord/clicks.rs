@@ -136,3 +136,16 @@ async fn have_failed(stage: &Stage, clicks: usize) {
     let told = || stage.bridge.stderr().matches("took no acknowledgement of a click").count();
     until("a click to have failed", async || (clicks <= told()).then_some(())).await;
 }
+
+#[tokio::test]
+async fn a_click_that_cannot_be_read_raises_an_alarm() {
+    let mut stage = Stage::set(PLAIN).await;
+    let (prompt, card) = stage.ask_and_see("unreadable").await;
+    let ada = stage.place.id(Who::Ada);
+    let changed = json!({"version": "two"});
+    stage.place.server.forge_click(ada, &card.message, Discord::token(&card, "Yes"), changed).await;
+    stage.bridge.stderr_contains("a click could not be read, and so did not count").await;
+    stage.assert_open("unreadable");
+    stage.place.press(Who::Ada, &card, "No").await;
+    assert_eq!(stage.outcome(&prompt, "unreadable").await, (selected("no 3"), false));
+}

@@ -91,3 +91,15 @@ async fn connected(stage: &Stage) {
     let sessions = async || (stage.place.server.act("sessions", json!({})).await == 1).then_some(());
     countersign_tests::until("the bot to be connected", sessions).await;
 }
+
+#[tokio::test]
+async fn an_outage_ends_though_the_first_looks_afterwards_fail() {
+    let mut stage = Stage::set(PLAIN).await;
+    stage.place.server.act("guild_outage", json!({})).await;
+    let look = json!({"kind": "status", "status": 503, "method": "GET", "path": "/channels/*", "times": 3});
+    stage.place.server.act("fault", look).await;
+    stage.place.server.act("guild_outage", json!({"over": true})).await;
+    let (prompt, card) = stage.ask_and_see("afterwards").await;
+    stage.place.press(Who::Ada, &card, "Yes").await;
+    assert_eq!(stage.outcome(&prompt, "afterwards").await, (selected("once:1"), true));
+}
