@@ -44,9 +44,9 @@ pub(crate) fn discord(mut section: Section<'_>, secrets: &Secrets<'_>) -> Option
 fn check_token(token: &Secret, section: &Section<'_>) {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let bare = token.expose().strip_prefix("Bot ").unwrap_or(token.expose());
-    if !bare.chars().all(is_part) {
+    if bare.is_empty() || !bare.chars().all(is_part) {
         let advice = "put the token there alone, in one line, without quotes, as the Developer Portal shows it";
-        section.problems.add(Origin::File, &section.path("token_file"), "leads to something that is no token", advice);
+        section.problems.add(Origin::File, &section.path("token"), "leads to something that is no token", advice);
     }
 }
 

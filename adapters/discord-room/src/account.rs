@@ -37,12 +37,14 @@ pub(crate) struct ServedRoom {
     pub(crate) options: RoomOptions,
     pub(crate) channel: ChannelId,
     state: Mutex<RoomState>,
-    /// Whether the bridge was told so, and not yet that it is found again.
+    /// Whether the bridge knows nothing better than that it cannot be used.
     is_lost: AtomicBool,
     /// The guild and the channel with its permissions, as they were seen last.
     last_place: Mutex<Option<(GuildId, ChannelId)>>,
     /// Held while a session's thread is made, so that a session gets one.
     pub(crate) making_thread: tokio::sync::Mutex<()>,
+    /// Held from a look at it until the bridge is told, so that what is told last is what was seen last.
+    pub(crate) looking: tokio::sync::Mutex<()>,
 }
 
 /// What is known of a room.
@@ -62,6 +64,8 @@ pub(crate) struct Ready {
     /// Where the permissions come from: the channel itself, or the one that a thread belongs to.
     pub(crate) parent: ChannelId,
     pub(crate) permissions: Permissions,
+    /// Threads of an announcement channel are of another kind.
+    pub(crate) is_announcements: bool,
 }
 
 impl Ready {
@@ -98,7 +102,9 @@ impl Account {
                 served.is_lost.store(true, Ordering::Relaxed);
                 self.report(RoomEvent::RoomLost(name, why)).await;
             }
-            (RoomState::Ready(before), RoomState::Ready(now)) if before.may_attach() != now.may_attach() => {
+            (RoomState::Ready(before) | RoomState::Away(before), RoomState::Ready(now))
+                if before.may_attach() != now.may_attach() =>
+            {
                 self.report(RoomEvent::RoomFound(name)).await;
             }
             (_, RoomState::Ready(_)) if served.is_lost.swap(false, Ordering::Relaxed) => {
@@ -134,6 +140,7 @@ impl ServedRoom {
             is_lost: AtomicBool::new(false),
             last_place: Mutex::default(),
             making_thread: tokio::sync::Mutex::default(),
+            looking: tokio::sync::Mutex::default(),
         }
     }
 
@@ -144,6 +151,11 @@ impl ServedRoom {
     /// Returns what was known before.
     fn set_state(&self, state: RoomState) -> RoomState {
         std::mem::replace(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner), state)
+    }
+
+    /// The bridge has to hear of it once it can be used.
+    pub(crate) fn tell_when_found(&self) {
+        self.is_lost.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn is_in(&self, place: Ready) {
@@ -162,6 +174,13 @@ impl ServedRoom {
 
     fn last_place(&self) -> Option<(GuildId, ChannelId)> {
         *self.last_place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_announcements(&self) -> bool {
+        match self.state() {
+            RoomState::Ready(ready) | RoomState::Away(ready) => ready.is_announcements,
+            RoomState::Unfit(_) => false,
+        }
     }
 
     pub(crate) fn guild(&self) -> Option<GuildId> {

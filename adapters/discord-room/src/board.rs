@@ -66,6 +66,9 @@ impl Board for DiscordBoard {
         }
         let served = self.account.named(&card.room)?;
         let ready = self.ready(served, until).await?;
+        if until <= Instant::now() {
+            return Err(RoomError::Unavailable("there is no time left".to_owned()));
+        }
         let message = render::card(card, &served.options.mention, ready.may_attach())?;
         let channel = self.channel(served, card, until).await?;
         self.account.live().open(card.request, &card.room, channel)?;
@@ -166,7 +169,11 @@ impl DiscordBoard {
     async fn reopen(&self, thread: ChannelId, until: Instant) -> Result<(), RoomError> {
         let body = render::json(&EditThread::new().archived(false))?;
         let route = Route::Channel { channel_id: thread };
-        Ok(send::repeat(&self.account, route, LightMethod::Patch, &body, until).await?)
+        match send::repeat(&self.account, route, LightMethod::Patch, &body, until).await {
+            // Whoever took the permission away may give it back.
+            Err(Fault::NoAccess(why)) => Err(RoomError::Unavailable(why)),
+            opened => Ok(opened?),
+        }
     }
 
     /// The message that says so has the nonce of the card. If the card was posted after all, Discord gives it back instead,

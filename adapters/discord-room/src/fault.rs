@@ -14,6 +14,8 @@ mod code {
     pub(super) const ALREADY_ACKNOWLEDGED: i64 = 40_060;
     pub(super) const MISSING_ACCESS: i64 = 50_001;
     pub(super) const MISSING_PERMISSIONS: i64 = 50_013;
+    /// Of an interaction whose time is over.
+    pub(super) const INVALID_WEBHOOK_TOKEN: i64 = 50_027;
     pub(super) const INVALID_FORM: i64 = 50_035;
     pub(super) const ARCHIVED_THREAD: i64 = 50_083;
 }
@@ -61,7 +63,7 @@ impl Fault {
         if status.is_server_error() {
             return Self::Unsure(format!("Discord failed ({status})"));
         }
-        if status == StatusCode::UNAUTHORIZED {
+        if status == StatusCode::UNAUTHORIZED && said.as_ref().is_none_or(|(code, _)| *code != code::INVALID_WEBHOOK_TOKEN) {
             return Self::TokenGone;
         }
         let Some((code, message)) = said else {

@@ -4,11 +4,12 @@
 //! carried out, and panics at spans that are no spans.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use serenity::http::RatelimitingBucket;
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
 use crate::wait::until;
@@ -24,7 +25,11 @@ const SPAN_UNKNOWN: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(crate) struct Limits {
     free_at: Mutex<FreeAt>,
+    /// One request of a route at a time: many that wait for the same limit would all run into it again.
+    turns: Mutex<HashMap<RatelimitingBucket, Arc<Turn>>>,
 }
+
+type Turn = tokio::sync::Mutex<()>;
 
 #[derive(Debug, Default)]
 struct FreeAt {
@@ -33,15 +38,24 @@ struct FreeAt {
 }
 
 impl Limits {
-    /// Waits until requests of this kind may be made. Cancel-safe.
-    pub(crate) async fn wait(&self, route: RatelimitingBucket) {
+    /// Waits until a request of this kind may be made; the next one waits until the guard is dropped. Cancel-safe.
+    pub(crate) async fn turn(&self, route: RatelimitingBucket) -> OwnedMutexGuard<()> {
+        let turn = self.turn_of(route).lock_owned().await;
         loop {
             let (now, free_at) = (Instant::now(), self.free_at().at(&route));
             match free_at {
                 Some(at) if now < at => until(at).await,
-                Some(_) | None => return,
+                Some(_) | None => return turn,
             }
         }
+    }
+
+    fn turn_of(&self, route: RatelimitingBucket) -> Arc<Turn> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        if ROUTES_MAX <= turns.len() {
+            turns.retain(|_, turn| 1 < Arc::strong_count(turn));
+        }
+        Arc::clone(turns.entry(route).or_default())
     }
 
     /// What the headers of any answer say: whether it was the last one for a while.
@@ -102,6 +116,7 @@ mod tests {
     use reqwest::header::{HeaderName, HeaderValue};
     use serenity::all::ChannelId;
     use serenity::http::Route;
+    use tokio::time::timeout;
 
     use super::*;
 
@@ -147,9 +162,19 @@ mod tests {
         assert_eq!(limits.free_at().routes.len(), ROUTES_MAX);
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn requests_of_one_route_take_turns() {
+        let limits = Limits::default();
+        let first = limits.turn(route(1)).await;
+        assert!(timeout(Duration::from_secs(1), limits.turn(route(1))).await.is_err());
+        assert!(timeout(Duration::from_secs(1), limits.turn(route(2))).await.is_ok());
+        drop(first);
+        assert!(timeout(Duration::from_secs(1), limits.turn(route(1))).await.is_ok());
+    }
+
     async fn waited(limits: &Limits, route: RatelimitingBucket) -> Duration {
         let before = Instant::now();
-        limits.wait(route).await;
+        drop(limits.turn(route).await);
         before.elapsed()
     }
 

@@ -130,10 +130,16 @@ pub(crate) async fn look(account: &Account, served: &ServedRoom) -> Result<Look,
 
 /// Looks at a room and remembers what it is like; `false`: it could not be learned, and nothing has changed.
 pub(crate) async fn refresh(account: &Account, served: &ServedRoom) -> bool {
+    let _alone = served.looking.lock().await;
     let state = match look(account, served).await {
         Ok(look) => {
             let problems = look.problems(served);
-            let ready = Ready { guild: look.guild.id, parent: look.parent.id, permissions: look.permissions };
+            let ready = Ready {
+                guild: look.guild.id,
+                parent: look.parent.id,
+                permissions: look.permissions,
+                is_announcements: look.channel.kind == ChannelType::News,
+            };
             served.is_in(ready);
             if problems.is_empty() { RoomState::Ready(ready) } else { RoomState::Unfit(problems.join("; ")) }
         }

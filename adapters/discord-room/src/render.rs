@@ -37,8 +37,10 @@ pub(crate) fn card(card: &Card, mention: &Mention, may_attach: bool) -> Result<O
     let head = headline(card.headline.as_str(), card.request);
     let tail = tail(card, mention);
     let join = |sections: &[String]| [std::slice::from_ref(&head), sections, std::slice::from_ref(&tail)].concat().join("\n");
-    let whole = join(&card.sections.iter().map(section).collect::<Vec<_>>());
-    let (content, file) = if units(&whole) <= CONTENT_MAX {
+    // What is longer than a message by itself need not be drawn to know that it does not fit.
+    let length: usize = card.sections.iter().map(|section| section.text().len()).sum();
+    let whole = (length <= 4 * CONTENT_MAX).then(|| join(&card.sections.iter().map(section).collect::<Vec<_>>()));
+    let (content, file) = if let Some(whole) = whole.filter(|whole| units(whole) <= CONTENT_MAX) {
         (whole, None)
     } else if may_attach {
         let file = file::whole(card);
@@ -264,12 +266,13 @@ fn unfenced(text: &str) -> String {
 /// A line in pieces that a phone shows, each but the first marked as the rest of the one before.
 fn wrapped(line: &str) -> String {
     let spelled = line.replace('\t', "    ").replace(CONTINUED, "\\u{21aa}");
-    let mut rest: Vec<char> = spelled.chars().collect();
-    let mut pieces = String::with_capacity(spelled.len());
+    let spelled: Vec<char> = spelled.chars().collect();
+    let mut rest = spelled.as_slice();
+    let mut pieces = String::with_capacity(line.len());
     let mut width = CODE_WIDTH;
     while width < rest.len() {
-        let after = rest.split_off(break_at(&rest[..width]));
-        pieces.extend(rest);
+        let (piece, after) = rest.split_at(break_at(&rest[..width]));
+        pieces.extend(piece);
         pieces.push('\n');
         pieces.push(CONTINUED);
         rest = after;

@@ -8,6 +8,7 @@ use bridge_model::{ClickRef, ClickReply, MessageId};
 use serenity::all::LightMethod;
 use serenity::http::Route;
 use tokio::time::Instant;
+use tracing::debug;
 
 use crate::account::Account;
 use crate::id::Spot;
@@ -46,14 +47,15 @@ impl Tokens {
 pub(crate) async fn answer(account: &Account, click: &ClickRef, reply: &ClickReply) -> Result<(), RoomError> {
     let token = account.live().tokens.take(&click.click);
     let Some(words) = wording::reply(reply) else { return Ok(()) };
+    if let ClickReply::TooLate(_) = reply
+        && let Err(error) = take_buttons(account, click).await
+    {
+        debug!(%error, "the buttons of a card that is over could not be taken");
+    }
     let token = token.ok_or_else(|| RoomError::Refused("the click is too long ago to be answered".to_owned()))?;
     let route = Route::WebhookFollowupMessages { application_id: account.application, token: &token };
     let body = render::private_follow_up(&words)?;
-    send::repeat(account, route, LightMethod::Post, &body, Instant::now() + REPLY_WITHIN).await?;
-    match reply {
-        ClickReply::TooLate(_) => take_buttons(account, click).await,
-        ClickReply::Chosen | ClickReply::MayNotAnswer(_) | ClickReply::NothingWaits => Ok(()),
-    }
+    Ok(send::repeat(account, route, LightMethod::Post, &body, Instant::now() + REPLY_WITHIN).await?)
 }
 
 /// Buttons of a card that nobody knew to be there: its post was given up, and it had been taken all the same.

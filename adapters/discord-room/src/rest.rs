@@ -48,14 +48,14 @@ impl Rest {
     /// leaves open whether it was carried out.
     pub(crate) async fn send(&self, request: Request<'_>) -> Result<(), Fault> {
         let route = request.route_ref().ratelimiting_bucket();
-        self.limits.wait(route).await;
+        let _turn = self.limits.turn(route).await;
         self.send_now(request).await.map(drop)
     }
 
     /// Like [`Rest::send`], and reads what comes back.
     pub(crate) async fn read<T: DeserializeOwned>(&self, request: Request<'_>) -> Result<T, Fault> {
         let route = request.route_ref().ratelimiting_bucket();
-        self.limits.wait(route).await;
+        let _turn = self.limits.turn(route).await;
         let body = body(self.send_now(request).await?).await?;
         serde_json::from_slice(&body).map_err(|_| Fault::Unsure("Discord's answer was not understood".to_owned()))
     }

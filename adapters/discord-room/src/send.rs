@@ -19,7 +19,8 @@ const NONCE_KNOWN_FOR: Duration = Duration::from_mins(2);
 
 /// Discord takes an acknowledgement for three seconds, and people see a failure after that.
 const ACKNOWLEDGE_WITHIN: Duration = Duration::from_millis(2_500);
-const ACKNOWLEDGE_ATTEMPT: Duration = Duration::from_millis(900);
+/// Enough for a new connection across the world.
+const ACKNOWLEDGE_ATTEMPT: Duration = Duration::from_millis(1_700);
 
 /// A message to post, under a nonce of its own.
 #[derive(Clone, Debug)]

@@ -19,6 +19,7 @@ use crate::rest::{self, Rest};
 use crate::{Options, id, look};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const KEPT_OPEN_FOR: Duration = Duration::from_mins(10);
 const HOST: &str = "discord.com";
 
 /// The application as Discord tells it, as far as it matters here.
@@ -47,6 +48,7 @@ pub(crate) async fn open(options: &Options, events: mpsc::WeakSender<RoomEvent>)
         if let RoomState::Unfit(why) = served.state() {
             let name = &served.options.name;
             warn!(room = %name, "room {name} cannot be used yet: {why}");
+            served.tell_when_found();
         }
     }
     Ok(account)
@@ -105,6 +107,9 @@ fn client(options: &Options) -> Result<Client, RoomError> {
         .https_only(true)
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(REQUEST_TIMEOUT)
+        // An acknowledgement has no time for a new connection.
+        .pool_idle_timeout(KEPT_OPEN_FOR)
+        .tcp_keepalive(CONNECT_TIMEOUT * 6)
         .redirect(reqwest::redirect::Policy::none());
     if let Some(address) = options.connect_to {
         client = client.resolve(HOST, address).no_proxy();

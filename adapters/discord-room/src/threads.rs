@@ -26,13 +26,15 @@ pub(crate) async fn of_session(
     until: Instant,
 ) -> Result<ChannelId, RoomError> {
     let room = &served.options.name;
+    if let Some(thread) = account.live().thread(room, origin) {
+        return Ok(thread);
+    }
     let _alone = timeout_at(until, served.making_thread.lock()).await.map_err(|_| no_time())?;
     if let Some(thread) = account.live().thread(room, origin) {
         return Ok(thread);
     }
-    let body = render::json(
-        &CreateThread::new(title(origin)).kind(ChannelType::PublicThread).auto_archive_duration(AutoArchiveDuration::OneWeek),
-    )?;
+    let kind = if served.is_announcements() { ChannelType::NewsThread } else { ChannelType::PublicThread };
+    let body = render::json(&CreateThread::new(title(origin)).kind(kind).auto_archive_duration(AutoArchiveDuration::OneWeek))?;
     let (mut is_unsure, mut backoff) = (false, Backoff::new());
     loop {
         let request = Request::new(Route::ChannelThreads { channel_id: served.channel }, LightMethod::Post);

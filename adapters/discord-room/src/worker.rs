@@ -100,6 +100,7 @@ impl Worker {
             // An outage is not a loss: cards stay, and no new one is begun.
             Happened::GuildAway(guild) => {
                 for served in self.of_guild(guild) {
+                    let _alone = served.looking.lock().await;
                     if let RoomState::Ready(ready) = served.state() {
                         self.account.settle(served, RoomState::Away(ready)).await;
                     }
@@ -138,6 +139,7 @@ impl Worker {
     }
 
     async fn lose(&self, served: &ServedRoom, why: String) {
+        let _alone = served.looking.lock().await;
         self.account.settle(served, RoomState::Unfit(why)).await;
     }
 

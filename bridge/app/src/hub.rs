@@ -7,6 +7,7 @@ use std::time::Duration;
 use bridge_core::{Asks, Bridge, Effect, Entry, Input, Replies, RoomEvent, Rules};
 use bridge_model::{Ending, Outcome, ReplyTo, RequestId, RoomName, SourceName, Withdrawn};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tracing::{error, info, warn};
 
 use crate::clock::Clock;
@@ -98,9 +99,10 @@ impl<R: Replies> Hub<R> {
         if tokio::time::timeout(within, delivered).await.is_err() {
             warn!("some refusals or cards were still on their way at the end; the next start closes what they leave");
         }
-        for room in self.rooms.values() {
-            room.closed(within).await;
-        }
+        // Together: those of one account wait for the same closings.
+        let mut closings: JoinSet<()> =
+            self.rooms.values().cloned().map(|room| async move { room.closed(within).await }).collect();
+        while closings.join_next().await.is_some() {}
         // What the rooms told meanwhile, that their cards are closed above all, goes on record.
         while let Ok(input) = self.inbox.try_recv() {
             self.take_in(input);

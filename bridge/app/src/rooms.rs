@@ -165,7 +165,7 @@ impl<B: Board> Service<B> {
         let until = Instant::now() + CLOSE_FOR;
         let mut wait = PAUSE_MIN;
         while let Some((card, closed)) = self.next_closing(request) {
-            let Ok(_permit) = self.closing_at_once.acquire().await else { return };
+            let Ok(permit) = self.closing_at_once.acquire().await else { return };
             let tried = tokio::time::timeout_at(until, async { self.board().await?.close(card.as_ref(), &closed).await }).await;
             match tried {
                 Ok(Ok(())) => {
@@ -174,6 +174,8 @@ impl<B: Board> Service<B> {
                 Ok(Err(RoomError::Unavailable(why))) => {
                     debug!(request.id = %request, "the card of request {request} cannot be closed yet: {why}");
                     self.try_again(request, card, closed);
+                    // Another room's closings need not wait for this one's better days.
+                    drop(permit);
                     pause(&mut wait).await;
                 }
                 Ok(Err(RoomError::Refused(why) | RoomError::NotShowable(why))) => {

@@ -33,7 +33,8 @@ pub struct Rules {
 #[derive(Clone, Debug)]
 pub struct RoomRules {
     pub approvers: Approvers,
-    /// What the room can surely show, until [`Input::RoomOpen`] tells more.
+    /// What the room can show as far as is known, until [`Input::RoomOpen`] tells. What a card shows too much of, its room
+    /// refuses.
     pub card: CardLimits,
 }
 

@@ -10,7 +10,7 @@ use bridge_model::{
     SectionBody, Shown, Timestamp, ToolKind,
 };
 
-use crate::wording::{AN_AGENT, does, quoted};
+use crate::wording::{AN_AGENT, does, quoted, verb};
 
 /// Characters of a person's or an agent's name on a card.
 pub(crate) const NAME_MAX: usize = 64;
@@ -134,21 +134,6 @@ pub(crate) fn style(kind: &OptionKind) -> ButtonStyle {
         OptionKind::RejectOnce => ButtonStyle::Reject,
         OptionKind::RejectAlways => ButtonStyle::RejectAlways,
         OptionKind::Unknown(_) => ButtonStyle::Neutral,
-    }
-}
-
-const fn verb(kind: ToolKind) -> &'static str {
-    match kind {
-        ToolKind::Read => "read",
-        ToolKind::Edit => "edit",
-        ToolKind::Delete => "delete",
-        ToolKind::Move => "move",
-        ToolKind::Search => "search",
-        ToolKind::Execute => "run",
-        ToolKind::Think => "think about",
-        ToolKind::Fetch => "fetch",
-        ToolKind::SwitchMode => "switch mode",
-        ToolKind::Other => "do",
     }
 }
 

@@ -1,6 +1,6 @@
 //! What people are told, in the same words in every room.
 
-use bridge_model::{ButtonStyle, ClickReply, Delivery, Ending, NotDelivered, PersonId, Refused, Withdrawn};
+use bridge_model::{ButtonStyle, ClickReply, Delivery, Ending, NotDelivered, PersonId, Refused, ToolKind, Withdrawn};
 
 /// An agent that does not say its name.
 pub(crate) const AN_AGENT: &str = "An agent";
@@ -57,7 +57,9 @@ pub fn headline(text: &str) -> Vec<Words> {
             Some(quoted) => quoted.split_once('"').map(|(name, rest)| (Words::Name(name.to_owned()), rest))?,
             None => (Words::ours(AN_AGENT), text.strip_prefix(AN_AGENT)?),
         };
-        let (ours, object) = rest.split_once(": ").filter(|(ours, _)| ours.starts_with(" wants to "))?;
+        let (ours, object) = rest.split_once(": ")?;
+        let verb = ours.strip_prefix(" wants to ")?;
+        ToolKind::ALL.iter().any(|kind| self::verb(*kind) == verb).then_some(())?;
         Some(vec![agent, Words::Ours(format!("{ours}: ")), Words::Theirs(object.to_owned())])
     };
     parts().unwrap_or_else(|| vec![Words::Theirs(text.to_owned())])
@@ -95,6 +97,22 @@ pub fn reply(reply: &ClickReply) -> Option<Vec<Words>> {
         ClickReply::NothingWaits => vec![Words::ours("Your click did not count: nothing waits for an answer there.")],
     };
     Some(said)
+}
+
+/// What an agent wants, by the kind of its tool call.
+pub(crate) const fn verb(kind: ToolKind) -> &'static str {
+    match kind {
+        ToolKind::Read => "read",
+        ToolKind::Edit => "edit",
+        ToolKind::Delete => "delete",
+        ToolKind::Move => "move",
+        ToolKind::Search => "search",
+        ToolKind::Execute => "run",
+        ToolKind::Think => "think about",
+        ToolKind::Fetch => "fetch",
+        ToolKind::SwitchMode => "switch mode",
+        ToolKind::Other => "do",
+    }
 }
 
 /// What an option does, by its kind; a label may say anything.
@@ -180,7 +198,15 @@ mod tests {
             [Words::Name("Ada's: x wants to read: y".to_owned()), Words::ours(" wants to run: "), theirs("rm: -rf")]
         );
         assert_eq!(said("An agent wants to do: x"), [Words::ours("An agent"), Words::ours(" wants to do: "), theirs("x")]);
-        for other in ["Ada has approved: x", "\"Ada\" says: x", "An agent", "\"Ada wants to run: x", ""] {
+        for other in [
+            "An agent wants to [read it](https://evil.example): x",
+            "\"x\" wants to <@1>: y",
+            "Ada has approved: x",
+            "\"Ada\" says: x",
+            "An agent",
+            "\"Ada wants to run: x",
+            "",
+        ] {
             assert_eq!(said(other), [theirs(other)], "{other:?}");
         }
     }

@@ -74,8 +74,8 @@ fn what_is_surely_no_token_is_said_at_once() {
     for fine in ["MTA1.Gx-y_z.abc", "Bot MTA1.x.y", " MTA1.x.y \n"] {
         assert!(with(fine).is_ok(), "{fine:?}");
     }
-    for odd in ["\"MTA1.x.y\"", "MTA1.\nx.y", "MTA1 x y", "\u{feff}MTA1.x.y"] {
+    for odd in [" ", "\"MTA1.x.y\"", "MTA1.\nx.y", "MTA1 x y", "\u{feff}MTA1.x.y"] {
         let told = with(odd).expect_err("a problem").to_string();
-        assert!(told.starts_with("c.toml: discord.token_file: leads to something that is no token; put the token"), "{told}");
+        assert!(told.starts_with("c.toml: discord.token: leads to something that is no token; put the token"), "{told}");
     }
 }
