@@ -1,13 +1,11 @@
-//! `[discord]`: the bot that Countersign has, and what its rooms can be told.
+//! `[discord]`: the bot that Countersign has.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use bridge_model::Secret;
 
-use crate::ids;
 use crate::problem::Origin;
-use crate::rooms::Service;
 use crate::secret::Secrets;
 use crate::section::{Entry, Section};
 
@@ -32,7 +30,7 @@ pub(crate) fn discord(mut section: Section<'_>, secrets: &Secrets<'_>) -> Option
     }
     let connect_to = section.take("connect_to").and_then(|entry| address(&entry));
     let ca = section.take("ca_file").and_then(|entry| secrets.public(&entry));
-    let token = token.map(|token| token.map(|token| Secret::new(token.expose().trim())));
+    let token = token.map(|token| token.map(|token| bare(&token)));
     if let Some(Ok(token)) = &token {
         check_token(token, &section);
     }
@@ -40,11 +38,16 @@ pub(crate) fn discord(mut section: Section<'_>, secrets: &Secrets<'_>) -> Option
     Some(Discord { token: token?.ok()?, connect_to, ca })
 }
 
+/// Some keep it with the word that stands before it in a header.
+fn bare(token: &Secret) -> Secret {
+    let text = token.expose().trim();
+    Secret::new(text.strip_prefix("Bot ").unwrap_or(text))
+}
+
 /// What is surely no token is said at once; Discord would only say that it does not know it.
 fn check_token(token: &Secret, section: &Section<'_>) {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    let bare = token.expose().strip_prefix("Bot ").unwrap_or(token.expose());
-    if bare.is_empty() || !bare.chars().all(is_part) {
+    if token.expose().is_empty() || !token.expose().chars().all(is_part) {
         let advice = "put the token there alone, in one line, without quotes, as the Developer Portal shows it";
         section.problems.add(Origin::File, &section.path("token"), "leads to something that is no token", advice);
     }
@@ -59,29 +62,17 @@ fn address(entry: &Entry<'_>) -> Option<SocketAddr> {
     address
 }
 
-/// The keys of a Discord room besides those of every room.
-pub(crate) fn room(section: &mut Section<'_>, channel: Option<&Entry<'_>>, lifetime: Duration) -> Option<Service> {
-    let threads = section.take("threads").and_then(|entry| threads(&entry, lifetime)).unwrap_or(false);
-    let mention = section.flag("mention").unwrap_or(false);
-    let channel = ids::snowflake(channel?, "channel", "Copy Channel ID")?;
-    Some(Service::Discord { channel, thread_per_session: threads, mention })
-}
-
-fn threads(entry: &Entry<'_>, lifetime: Duration) -> Option<bool> {
-    let text = entry.text()?;
-    match text.as_str() {
-        "none" => Some(false),
-        "per-session" if lifetime <= THREAD_LIFETIME_MAX => Some(true),
-        "per-session" => {
-            entry.refuse(
-                "does not go with a policy.lifetime of more than 6 days, since Discord archives threads after a week",
-                "shorten policy.lifetime, or use \"none\"",
-            );
-            None
-        }
-        _ => {
-            entry.refuse(format!("{text:?} is not known"), "use \"none\" or \"per-session\"");
-            None
-        }
+/// Whether each session's cards go into a thread of their own.
+pub(crate) fn threads(section: &mut Section<'_>, lifetime: Duration) -> bool {
+    let Some(entry) = section.take("threads") else { return false };
+    match entry.text().as_deref() {
+        Some("per-session") if THREAD_LIFETIME_MAX < lifetime => entry.refuse(
+            "does not go with a policy.lifetime of more than 6 days, since Discord archives threads after a week",
+            "shorten policy.lifetime, or use \"none\"",
+        ),
+        Some("per-session") => return true,
+        Some("none") | None => {}
+        Some(text) => entry.refuse(format!("{text:?} is not known"), "use \"none\" or \"per-session\""),
     }
+    false
 }

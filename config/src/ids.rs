@@ -55,8 +55,13 @@ pub(crate) fn discord_roles<C: FromIterator<RoleId>>(entry: &Entry<'_>) -> Optio
     Some(ids.map(RoleId::new).collect())
 }
 
+/// A Discord channel id.
+pub(crate) fn channel(entry: &Entry<'_>) -> Option<String> {
+    snowflake(entry, "channel", "Copy Channel ID")
+}
+
 /// An id of Discord. `copy`: the menu item that gives it.
-pub(crate) fn snowflake(entry: &Entry<'_>, what: &str, copy: &str) -> Option<String> {
+fn snowflake(entry: &Entry<'_>, what: &str, copy: &str) -> Option<String> {
     let text = entry.text()?;
     // As Discord writes it, so that two spellings are never two ids. The largest value is none.
     let is_id = text.parse::<u64>().is_ok_and(|id| id != 0 && id != u64::MAX && id.to_string() == text);

@@ -75,17 +75,21 @@ fn room(mut section: Section<'_>, around: &Around<'_>, taken: &mut BTreeMap<Stri
         (None, None) => {
             let matrix = "matrix = \"!abc:example.org\"";
             let discord = "discord = \"123456789012345678\"";
-            let (key, example) = match (around.has_matrix, around.has_discord) {
-                (true, false) => ("matrix", matrix.to_owned()),
-                (false, true) => ("discord", discord.to_owned()),
-                (true, true) | (false, false) => ("matrix or discord", format!("{matrix} or {discord}")),
+            let missing = |section: &Section<'_>, key, example: &str| {
+                section.missing(key, format!("say which room it is, such as {example}"));
             };
-            section.missing(key, format!("say which room it is, such as {example}"));
             // What else is wrong is told too, as far as it is known what belongs there.
-            match key {
-                "matrix" => matrix_room(section, None, around, taken),
-                "discord" => discord_room(section, None, around, taken),
-                _ => {
+            match (around.has_matrix, around.has_discord) {
+                (true, false) => {
+                    missing(&section, "matrix", matrix);
+                    matrix_room(section, None, around, taken)
+                }
+                (false, true) => {
+                    missing(&section, "discord", discord);
+                    discord_room(section, None, around, taken)
+                }
+                (true, true) | (false, false) => {
+                    missing(&section, "matrix or discord", &format!("{matrix} or {discord}"));
                     section.take_rest();
                     None
                 }
@@ -110,7 +114,7 @@ fn matrix_room(
     let server = around.matrix.and_then(|matrix| ids::server(&matrix.user)).unwrap_or("example.org");
     let people = |entry: &Entry<'_>| ids::user_ids::<BTreeSet<_>>(entry, server);
     let reactions = section.flag("reactions").unwrap_or(false);
-    let who = section.take("approvers").map_or_else(|| Some(Who::Listed(Listed::default())), |entry| who(&entry, people));
+    let who = who(&mut section, people);
     let power_min = section.take("power_min").and_then(|entry| entry.integer());
     let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
     for key in ["approver_roles", "threads", "mention"] {
@@ -132,7 +136,7 @@ fn discord_room(
     taken: &mut BTreeMap<String, String>,
 ) -> Option<RoomConfig> {
     let people = ids::discord_users::<BTreeSet<_>>;
-    let who = section.take("approvers").map_or_else(|| Some(Who::Listed(Listed::default())), |entry| who(&entry, people));
+    let who = who(&mut section, people);
     let roles = section.take("approver_roles");
     let who = match (who, roles) {
         (Some(Who::Listed(listed)), Some(roles)) => {
@@ -151,17 +155,15 @@ fn discord_room(
     if let Some(id) = id.filter(|_| !around.has_discord) {
         id.refuse("needs a bot to post with", "add a [discord] section with token_file");
     }
-    let service = discord::room(&mut section, id, around.lifetime);
-    let service = service.filter(|service| match (service, id) {
-        (Service::Discord { channel, .. }, Some(id)) => is_free(&section, id, channel, taken),
-        (Service::Discord { .. } | Service::Matrix { .. }, _) => true,
-    });
+    let thread_per_session = discord::threads(&mut section, around.lifetime);
+    let mention = section.flag("mention").unwrap_or(false);
+    let channel = id.and_then(|id| ids::channel(id).filter(|channel| is_free(&section, id, channel, taken)));
     let approvers = Approvers { who: who?, power_min: None, bots };
-    if let Some(Service::Discord { mention: true, .. }) = &service {
+    if mention {
         check_mention(&section, &approvers.who, around);
     }
     warn(&section.at, &approvers, around);
-    Some(RoomConfig { service: service?, approvers })
+    Some(RoomConfig { service: Service::Discord { channel: channel?, thread_per_session, mention }, approvers })
 }
 
 /// Whom a card would mention.
@@ -196,7 +198,8 @@ fn is_free(section: &Section<'_>, id: &Entry<'_>, text: &str, taken: &mut BTreeM
     other.is_none()
 }
 
-fn who(entry: &Entry<'_>, people: impl Fn(&Entry<'_>) -> Option<BTreeSet<PersonId>>) -> Option<Who> {
+fn who(section: &mut Section<'_>, people: impl Fn(&Entry<'_>) -> Option<BTreeSet<PersonId>>) -> Option<Who> {
+    let Some(entry) = section.take("approvers") else { return Some(Who::Listed(Listed::default())) };
     if entry.is_word("anyone") {
         return Some(Who::Anyone);
     }
@@ -204,7 +207,7 @@ fn who(entry: &Entry<'_>, people: impl Fn(&Entry<'_>) -> Option<BTreeSet<PersonI
         entry.refuse("is text other than \"anyone\"", "write a list of user ids in brackets, or \"anyone\"");
         return None;
     }
-    people(entry).map(|people| Who::Listed(Listed::people(people)))
+    people(&entry).map(|people| Who::Listed(Listed::people(people)))
 }
 
 fn warn(at: &str, approvers: &Approvers, around: &Around<'_>) {
