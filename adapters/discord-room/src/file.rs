@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use bridge_core::wording::does;
-use bridge_model::{Card, SectionBody};
+use bridge_core::wording::{does, plain_card};
+use bridge_model::Card;
 use sha2::{Digest as _, Sha256};
 
 pub(crate) struct File {
@@ -13,21 +13,12 @@ pub(crate) struct File {
 
 /// Every detail of the card, as plain text.
 pub(crate) fn whole(card: &Card) -> File {
-    let number = card.request.number;
-    let mut text = format!("{} (#{number})\n", card.headline);
-    for section in &card.sections {
-        let heading = section.heading;
-        let _ = match &section.body {
-            SectionBody::Text(text_) => writeln!(text, "\n{heading}: {text_}"),
-            // Set in, so that no line of it passes for a line of the card's own.
-            SectionBody::Code(code) => writeln!(text, "\n{heading}:\n    {}", code.as_str().replace('\n', "\n    ")),
-        };
-    }
+    let mut text = plain_card(card);
     let _ = writeln!(text, "\nButtons:");
     for button in &card.buttons {
         let _ = writeln!(text, "    {} ({})", button.label, does(button.style));
     }
-    File { name: format!("request-{number}.txt"), bytes: text.into_bytes() }
+    File { name: format!("request-{}.txt", card.request.number), bytes: text.into_bytes() }
 }
 
 /// What the message says about its file.

@@ -29,21 +29,14 @@ const ENCRYPTED_BYTES_MAX: usize = 44_000;
 /// The details of a card, as `m.room.message`.
 pub(crate) fn message(card: &Card, within: Duration) -> Value {
     let number = card.request.number;
-    let mut body = format!("{} (#{number})\n", card.headline);
+    let mut body = wording::plain_card(card);
     let mut html = format!("<p><strong>{} (#{number})</strong></p>", sentence(&wording::headline(card.headline.as_str())));
     for section in &card.sections {
         let heading = section.heading;
-        match &section.body {
-            SectionBody::Text(text) => {
-                let _ = write!(body, "\n{heading}: {text}\n");
-                let _ = write!(html, "<p><strong>{heading}:</strong> {}</p>", running(text.as_str()));
-            }
-            SectionBody::Code(text) => {
-                // Set in, so that no line of it passes for a line of the card's own.
-                let _ = write!(body, "\n{heading}:\n    {}\n", text.as_str().replace('\n', "\n    "));
-                let _ = write!(html, "<p><strong>{heading}:</strong><br>{}</p>", lines_of_code(text.as_str()));
-            }
-        }
+        let _ = match &section.body {
+            SectionBody::Text(text) => write!(html, "<p><strong>{heading}:</strong> {}</p>", running(text.as_str())),
+            SectionBody::Code(text) => write!(html, "<p><strong>{heading}:</strong><br>{}</p>", lines_of_code(text.as_str())),
+        };
     }
     let expires =
         format!("Answer in the poll within {}, until {} UTC. After that it is refused.", span(within), clock(card.deadline));

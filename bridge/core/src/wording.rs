@@ -1,6 +1,10 @@
 //! What people are told, in the same words in every room.
 
-use bridge_model::{ButtonStyle, ClickReply, Delivery, Ending, NotDelivered, PersonId, Refused, ToolKind, Withdrawn};
+use std::fmt::Write as _;
+
+use bridge_model::{
+    ButtonStyle, Card, ClickReply, Delivery, Ending, NotDelivered, PersonId, Refused, Section, SectionBody, ToolKind, Withdrawn,
+};
 
 /// An agent that does not say its name.
 pub(crate) const AN_AGENT: &str = "An agent";
@@ -63,6 +67,21 @@ pub fn headline(text: &str) -> Vec<Words> {
         Some(vec![agent, Words::Ours(format!("{ours}: ")), Words::Theirs(object.to_owned())])
     };
     parts().unwrap_or_else(|| vec![Words::Theirs(text.to_owned())])
+}
+
+/// A card's headline and sections as plain text.
+#[must_use]
+pub fn plain_card(card: &Card) -> String {
+    let mut text = format!("{} (#{})\n", card.headline, card.request.number);
+    for Section { heading, body } in &card.sections {
+        // Writing to a string cannot fail.
+        let _ = match body {
+            SectionBody::Text(theirs) => writeln!(text, "\n{heading}: {theirs}"),
+            // Set in, so that no line of it passes for a line of the card's own.
+            SectionBody::Code(theirs) => writeln!(text, "\n{heading}:\n    {}", theirs.as_str().replace('\n', "\n    ")),
+        };
+    }
+    text
 }
 
 /// How a request ended, in sentences that are true whenever they are read.
