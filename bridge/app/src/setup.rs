@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bridge_config::{Config, Login, Matrix, RoomConfig, Service};
-use bridge_core::{Limits, RoomRules, Rules};
+use bridge_core::{Limits, Room, RoomRules, Rules};
 use bridge_model::{RoomName, SourceName};
 use discord_room::{DiscordRoom, Mention, Threads};
 use matrix_room::MatrixRoom;
@@ -44,16 +44,24 @@ fn room_rules(room: &RoomConfig) -> RoomRules {
 pub(crate) fn rooms(config: &Config, inbox: &Inbox) -> BTreeMap<RoomName, RoomHandle> {
     let mut rooms = BTreeMap::new();
     if let Some(options) = matrix_options(config) {
-        let names: Vec<_> = options.rooms.iter().map(|room| room.name.clone()).collect();
-        let handle = rooms::serve(move || MatrixRoom::new(options.clone()), names.clone(), inbox.clone());
-        rooms.extend(names.into_iter().map(|name| (name, handle.clone())));
+        let names = options.rooms.iter().map(|room| room.name.clone()).collect();
+        rooms.extend(connect(move || MatrixRoom::new(options.clone()), names, inbox));
     }
     if let Some(options) = discord_options(config) {
-        let names: Vec<_> = options.rooms.iter().map(|room| room.name.clone()).collect();
-        let handle = rooms::serve(move || DiscordRoom::new(options.clone()), names.clone(), inbox.clone());
-        rooms.extend(names.into_iter().map(|name| (name, handle.clone())));
+        let names = options.rooms.iter().map(|room| room.name.clone()).collect();
+        rooms.extend(connect(move || DiscordRoom::new(options.clone()), names, inbox));
     }
     rooms
+}
+
+/// One account, with the way to each of its rooms.
+fn connect<R: Room + 'static>(
+    make: impl Fn() -> R + Send + 'static,
+    names: Vec<RoomName>,
+    inbox: &Inbox,
+) -> BTreeMap<RoomName, RoomHandle> {
+    let handle = rooms::serve(make, names.clone(), inbox.clone());
+    names.into_iter().map(|name| (name, handle.clone())).collect()
 }
 
 /// What the Matrix adapter needs to know; `None` if no room is a Matrix room.
