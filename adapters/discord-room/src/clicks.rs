@@ -82,7 +82,7 @@ pub(crate) fn pressed(
         }
         if let Some((click, turn)) = click {
             if is_acknowledged {
-                account.live().tokens.keep(click.at.click.clone(), pressed.token);
+                account.live().tokens.insert(click.at.click.clone(), pressed.token);
             }
             turn.end(is_acknowledged.then_some(click)).await;
         }

@@ -128,7 +128,7 @@ async fn look_at(account: &Account, served: &ServedRoom, people: &[PersonId]) ->
 /// The person as a click of theirs would show them now; `None`: not on the server.
 async fn member(account: &Account, look: &Look, person: &PersonId) -> Result<Option<Person>, Fault> {
     let Some(user) = id::snowflake(person.as_str()) else { return Ok(None) };
-    let member: Member = match look::get(account, Route::GuildMember { guild_id: look.guild.id, user_id: user.into() }).await {
+    let member: Member = match account.rest.get(Route::GuildMember { guild_id: look.guild.id, user_id: user.into() }).await {
         Ok(member) => member,
         Err(Fault::Final(_)) => return Ok(None),
         Err(fault) => return Err(fault),

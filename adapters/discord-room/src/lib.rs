@@ -26,6 +26,7 @@ mod live;
 mod look;
 mod order;
 mod people;
+mod recent;
 mod render;
 mod replies;
 mod rest;

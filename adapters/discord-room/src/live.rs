@@ -1,36 +1,50 @@
 //! What this run has in its rooms: the cards, the sessions' threads, and which clicks were seen.
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::Hash;
+use std::collections::HashMap;
 
 use bridge_core::RoomError;
-use bridge_model::{CardRef, Origin, RequestId, RoomName, SessionId, SourceName};
+use bridge_model::{CardRef, MessageId as ClickId, Origin, RequestId, RoomName, SessionId, SourceName};
 use serenity::all::{ChannelId, InteractionId, MessageId, UserId};
 
 use crate::id::Spot;
-use crate::replies::Tokens;
+use crate::recent::Recent;
 
 /// Cards that may be open at once. One more takes the place of the oldest that was never confirmed, or is not posted.
 const CARDS_MAX: usize = 1_024;
 /// Clicks, deleted messages and people's counts that are remembered. Beyond them the oldest are forgotten.
 const REMEMBERED_MAX: usize = 4_096;
+/// Clicks whose person can still be told something.
+const TOKENS_MAX: usize = 512;
 /// Threads of sessions. A session whose thread was forgotten gets another.
 const THREADS_MAX: usize = 1_024;
 /// Clicks of one person on one card that are looked at; more are dropped.
 pub(crate) const CLICKS_MAX: usize = 20;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct LiveTable {
     cards: HashMap<RequestId, LiveCard>,
     spots: HashMap<Spot, RequestId>,
     /// Message ids alone are unique, and a deletion may name no guild.
-    deleted: Recent<MessageId>,
-    interactions: Recent<InteractionId>,
-    clicks: HashMap<(UserId, MessageId), usize>,
-    clickers: VecDeque<(UserId, MessageId)>,
-    pub(crate) tokens: Tokens,
-    threads: HashMap<Thread, ChannelId>,
-    thread_order: VecDeque<Thread>,
+    deleted: Recent<MessageId, ()>,
+    interactions: Recent<InteractionId, ()>,
+    clicks: Recent<(UserId, MessageId), usize>,
+    /// With what each acknowledged click can be answered once more.
+    pub(crate) tokens: Recent<ClickId, String>,
+    threads: Recent<Thread, ChannelId>,
+}
+
+impl Default for LiveTable {
+    fn default() -> Self {
+        Self {
+            cards: HashMap::new(),
+            spots: HashMap::new(),
+            deleted: Recent::new(REMEMBERED_MAX),
+            interactions: Recent::new(REMEMBERED_MAX),
+            clicks: Recent::new(REMEMBERED_MAX),
+            tokens: Recent::new(TOKENS_MAX),
+            threads: Recent::new(THREADS_MAX),
+        }
+    }
 }
 
 /// A session's thread in a room.
@@ -60,7 +74,7 @@ impl LiveTable {
 
     /// `false`: somebody deleted the message before its post had returned, or the card was closed meanwhile.
     pub(crate) fn posted(&mut self, request: RequestId, spot: Spot) -> bool {
-        let Some(card) = self.cards.get_mut(&request).filter(|_| !self.deleted.contains(&spot.message)) else { return false };
+        let Some(card) = self.cards.get_mut(&request).filter(|_| self.deleted.get(&spot.message).is_none()) else { return false };
         card.spot = Some(spot);
         self.spots.insert(spot, request);
         true
@@ -94,29 +108,20 @@ impl LiveTable {
 
     /// A message is gone; the card that it was.
     pub(crate) fn deleted(&mut self, channel: ChannelId, message: MessageId) -> Option<CardRef> {
-        self.deleted.insert(message);
+        self.deleted.insert(message, ());
         self.posted_where(|spot| spot.channel == channel && spot.message == message).pop()
     }
 
     /// Whether this click is seen for the first time.
     pub(crate) fn is_new(&mut self, interaction: InteractionId) -> bool {
-        self.interactions.insert(interaction)
+        self.interactions.insert(interaction, ())
     }
 
     /// Whether one more click of this person on this card is looked at.
     pub(crate) fn count(&mut self, user: UserId, message: MessageId) -> bool {
-        let count = self.clicks.entry((user, message)).or_default();
-        *count += 1;
-        let is_within = *count <= CLICKS_MAX;
-        if *count == 1 {
-            self.clickers.push_back((user, message));
-        }
-        if REMEMBERED_MAX < self.clickers.len()
-            && let Some(oldest) = self.clickers.pop_front()
-        {
-            self.clicks.remove(&oldest);
-        }
-        is_within
+        let count = self.clicks.get(&(user, message)).map_or(1, |count| count + 1);
+        self.clicks.insert((user, message), count);
+        count <= CLICKS_MAX
     }
 
     pub(crate) fn thread(&self, room: &RoomName, origin: &Origin) -> Option<ChannelId> {
@@ -124,20 +129,11 @@ impl LiveTable {
     }
 
     pub(crate) fn thread_made(&mut self, room: &RoomName, origin: &Origin, thread: ChannelId) {
-        let key = key(room, origin);
-        self.thread_order.retain(|other| *other != key);
-        self.thread_order.push_back(key.clone());
-        self.threads.insert(key, thread);
-        if THREADS_MAX < self.thread_order.len()
-            && let Some(oldest) = self.thread_order.pop_front()
-        {
-            self.threads.remove(&oldest);
-        }
+        self.threads.insert(key(room, origin), thread);
     }
 
     pub(crate) fn thread_gone(&mut self, thread: ChannelId) {
-        self.threads.retain(|_, other| *other != thread);
-        self.thread_order.retain(|key| self.threads.contains_key(key));
+        self.threads.retain(|other| *other != thread);
     }
 
     pub(crate) fn room_of_thread(&self, channel: ChannelId) -> Option<RoomName> {
@@ -151,39 +147,6 @@ fn key(room: &RoomName, origin: &Origin) -> Thread {
 
 fn card_ref(spot: Spot, card: &LiveCard) -> CardRef {
     CardRef { room: card.room.clone(), control: spot.message_id(), parts: Vec::new() }
-}
-
-/// The latest of something, up to [`REMEMBERED_MAX`].
-#[derive(Debug)]
-struct Recent<T> {
-    known: HashSet<T>,
-    order: VecDeque<T>,
-}
-
-impl<T> Default for Recent<T> {
-    fn default() -> Self {
-        Self { known: HashSet::new(), order: VecDeque::new() }
-    }
-}
-
-impl<T: Copy + Eq + Hash> Recent<T> {
-    fn contains(&self, item: &T) -> bool {
-        self.known.contains(item)
-    }
-
-    /// Whether it was not known.
-    fn insert(&mut self, item: T) -> bool {
-        if !self.known.insert(item) {
-            return false;
-        }
-        self.order.push_back(item);
-        if REMEMBERED_MAX < self.order.len()
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.known.remove(&oldest);
-        }
-        true
-    }
 }
 
 #[cfg(test)]

@@ -54,9 +54,8 @@ fn memory_stays_within_its_bounds() {
         table.count(UserId::new(at), MessageId::new(at));
         table.thread_made(&room(), &origin(&at.to_string()), ChannelId::new(at));
     }
-    assert_eq!((table.interactions.order.len(), table.interactions.known.len()), (REMEMBERED_MAX, REMEMBERED_MAX));
-    assert_eq!((table.clickers.len(), table.clicks.len()), (REMEMBERED_MAX, REMEMBERED_MAX));
-    assert_eq!((table.thread_order.len(), table.threads.len()), (THREADS_MAX, THREADS_MAX));
+    assert_eq!((table.interactions.len(), table.deleted.len()), (REMEMBERED_MAX, REMEMBERED_MAX));
+    assert_eq!((table.clicks.len(), table.threads.len()), (REMEMBERED_MAX, THREADS_MAX));
     for at in 0..2 * CARDS_MAX as u64 {
         table.open(request(at), &room(), ChannelId::new(2)).expect("the place of one that was not confirmed");
     }
@@ -76,7 +75,7 @@ fn equal_sessions_of_two_sources_have_a_thread_each() {
     assert_eq!(table.thread(&room(), &other), None);
     table.thread_gone(ChannelId::new(5));
     assert_eq!(table.thread(&room(), &origin("s")), None);
-    assert!(table.thread_order.is_empty());
+    assert_eq!(table.threads.len(), 0);
 }
 
 fn opened(number: u64) -> LiveTable {

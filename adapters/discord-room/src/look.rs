@@ -1,14 +1,10 @@
 //! What a room is like now: where it is, what the bot may do there, and what is wrong with it.
 
-use serde::de::DeserializeOwned;
-use serenity::all::{
-    Channel, ChannelId, ChannelType, GuildChannel, LightMethod, Member, PartialGuild, Permissions, RoleId, UserId,
-};
-use serenity::http::{Request, Route};
-use tokio::time::timeout;
+use serenity::all::{Channel, ChannelId, ChannelType, GuildChannel, Member, PartialGuild, Permissions, RoleId, UserId};
+use serenity::http::Route;
 use tracing::warn;
 
-use crate::account::{Account, REQUEST_TIMEOUT, Ready, RoomState, ServedRoom};
+use crate::account::{Account, Ready, RoomState, ServedRoom};
 use crate::fault::Fault;
 use crate::{Threads, id, people};
 
@@ -116,8 +112,8 @@ pub(crate) async fn look(account: &Account, served: &ServedRoom) -> Result<Look,
         Some(parent) => self::channel(account, parent).await?,
         None => channel.clone(),
     };
-    let guild: PartialGuild = get(account, Route::Guild { guild_id: channel.guild_id }).await?;
-    let member: Member = get(account, Route::GuildMember { guild_id: guild.id, user_id: account.bot }).await?;
+    let guild: PartialGuild = account.rest.get(Route::Guild { guild_id: channel.guild_id }).await?;
+    let member: Member = account.rest.get(Route::GuildMember { guild_id: guild.id, user_id: account.bot }).await?;
     let mut permissions = guild.user_permissions_in(&parent, &member);
     if permissions.contains(Permissions::ADMINISTRATOR) {
         permissions = Permissions::all();
@@ -176,13 +172,8 @@ pub(crate) fn unseen(fault: Fault) -> String {
 }
 
 async fn channel(account: &Account, channel: ChannelId) -> Result<GuildChannel, Fault> {
-    let channel: Channel = get(account, Route::Channel { channel_id: channel }).await?;
+    let channel: Channel = account.rest.get(Route::Channel { channel_id: channel }).await?;
     channel.guild().ok_or_else(|| Fault::Final("it is no channel of a server".to_owned()))
-}
-
-pub(crate) async fn get<T: DeserializeOwned>(account: &Account, route: Route<'_>) -> Result<T, Fault> {
-    let asked = account.rest.read(Request::new(route, LightMethod::Get));
-    timeout(REQUEST_TIMEOUT, asked).await.unwrap_or_else(|_| Err(Fault::Unsure("Discord did not answer in time".to_owned())))
 }
 
 fn can_hold_cards(kind: ChannelType) -> bool {

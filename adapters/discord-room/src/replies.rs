@@ -1,10 +1,9 @@
 //! What one person is told about their click, and nobody else.
 
-use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use bridge_core::{RoomError, wording};
-use bridge_model::{ClickRef, ClickReply, MessageId};
+use bridge_model::{ClickRef, ClickReply};
 use serenity::all::LightMethod;
 use serenity::http::Route;
 use tokio::time::Instant;
@@ -14,38 +13,11 @@ use crate::account::Account;
 use crate::id::Spot;
 use crate::{render, send};
 
-/// Clicks whose person can still be told something. Beyond them the oldest cannot.
-const TOKENS_MAX: usize = 512;
 /// Nobody waits longer to hear about their click.
 const REPLY_WITHIN: Duration = Duration::from_secs(30);
 
-/// With what each acknowledged click can be answered once more.
-#[derive(Debug, Default)]
-pub(crate) struct Tokens {
-    tokens: HashMap<MessageId, String>,
-    order: VecDeque<MessageId>,
-}
-
-impl Tokens {
-    pub(crate) fn keep(&mut self, click: MessageId, token: String) {
-        self.tokens.insert(click.clone(), token);
-        self.order.push_back(click);
-        if TOKENS_MAX < self.order.len()
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.tokens.remove(&oldest);
-        }
-    }
-
-    fn take(&mut self, click: &MessageId) -> Option<String> {
-        let token = self.tokens.remove(click)?;
-        self.order.retain(|other| other != click);
-        Some(token)
-    }
-}
-
 pub(crate) async fn answer(account: &Account, click: &ClickRef, reply: &ClickReply) -> Result<(), RoomError> {
-    let token = account.live().tokens.take(&click.click);
+    let token = account.live().tokens.remove(&click.click);
     let Some(words) = wording::reply(reply) else { return Ok(()) };
     if let ClickReply::TooLate(_) = reply
         && let Err(error) = take_buttons(account, click).await

@@ -6,8 +6,11 @@ use bridge_model::Secret;
 use reqwest::{Client, Response, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serenity::http::Request;
+use serenity::all::LightMethod;
+use serenity::http::{Request, Route};
+use tokio::time::timeout;
 
+use crate::account::REQUEST_TIMEOUT;
 use crate::fault::Fault;
 use crate::limits::Limits;
 
@@ -40,7 +43,7 @@ struct Refusal {
 
 impl Rest {
     pub(crate) fn new(client: Client, token: &Secret) -> Self {
-        let authorization = Secret::new(format!("Bot {}", bare(token)));
+        let authorization = Secret::new(format!("Bot {}", token.expose()));
         Self { client, authorization, limits: Limits::default() }
     }
 
@@ -58,6 +61,13 @@ impl Rest {
         let _turn = self.limits.turn(route).await;
         let body = body(self.send_now(request).await?).await?;
         serde_json::from_slice(&body).map_err(|_| Fault::Unsure("Discord's answer was not understood".to_owned()))
+    }
+
+    /// Asks once, for what nobody waits for longer.
+    pub(crate) async fn get<T: DeserializeOwned>(&self, route: Route<'_>) -> Result<T, Fault> {
+        let asked = self.read(Request::new(route, LightMethod::Get));
+        let late = |_| Fault::Unsure("Discord did not answer in time".to_owned());
+        timeout(REQUEST_TIMEOUT, asked).await.map_err(late)?
     }
 
     /// Without a look at the rate limits, for what cannot wait.
@@ -82,11 +92,6 @@ impl Rest {
         }
         Err(Fault::of_refusal(status, refusal.map(|refusal| (refusal.code, refusal.message))))
     }
-}
-
-/// Some keep it with the word that stands before it in a header.
-pub(crate) fn bare(token: &Secret) -> &str {
-    token.expose().strip_prefix("Bot ").unwrap_or(token.expose())
 }
 
 async fn body(mut answer: Response) -> Result<Vec<u8>, Fault> {

@@ -7,15 +7,13 @@ use std::time::Duration;
 use bridge_core::{RoomError, RoomEvent};
 use reqwest::{Certificate, Client, ClientBuilder};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serenity::all::{ApplicationId, ChannelId, LightMethod, UserId};
-use serenity::http::{HttpBuilder, Request, Route};
+use serenity::all::{ApplicationId, ChannelId, UserId};
+use serenity::http::{HttpBuilder, Route};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 use tracing::warn;
 
 use crate::account::{Account, REQUEST_TIMEOUT, RoomState, ServedRoom};
-use crate::rest::{self, Rest};
+use crate::rest::Rest;
 use crate::{Options, id, look};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -59,10 +57,10 @@ pub(crate) async fn log_in(options: &Options, events: mpsc::WeakSender<RoomEvent
     let rooms = rooms(options)?;
     let client = client(options)?;
     // Serenity wants one to hold the token for the gateway; requests do not go through it.
-    let http = Arc::new(HttpBuilder::new(rest::bare(&options.token)).client(client.clone()).ratelimiter_disabled(true).build());
+    let http = Arc::new(HttpBuilder::new(options.token.expose()).client(client.clone()).ratelimiter_disabled(true).build());
     let rest = Rest::new(client, &options.token);
-    let bot: Bot = ask(&rest, Route::UserMe).await?;
-    let application: Application = ask(&rest, Route::Oauth2ApplicationCurrent).await?;
+    let bot: Bot = rest.get(Route::UserMe).await?;
+    let application: Application = rest.get(Route::Oauth2ApplicationCurrent).await?;
     if application.interactions_endpoint_url.as_ref().is_some_and(|url| !url.is_empty()) {
         return Err(RoomError::Refused(
             "the application has an Interactions Endpoint URL, so that clicks go there and never arrive here; \
@@ -75,7 +73,7 @@ pub(crate) async fn log_in(options: &Options, events: mpsc::WeakSender<RoomEvent
 
 /// Where the gateway is, from Discord itself.
 pub(crate) async fn gateway_url(account: &Account) -> Result<String, RoomError> {
-    let GatewayUrl { url } = ask(&account.rest, Route::Gateway).await?;
+    let GatewayUrl { url } = account.rest.get(Route::Gateway).await?;
     let address = reqwest::Url::parse(&url).ok();
     let is_loopback = |address: &reqwest::Url| matches!(address.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"));
     let is_safe = address.is_some_and(|address| address.scheme() == "wss" || (address.scheme() == "ws" && is_loopback(&address)));
@@ -92,12 +90,6 @@ fn rooms(options: &Options) -> Result<BTreeMap<bridge_model::RoomName, ServedRoo
         }
     }
     Ok(rooms)
-}
-
-async fn ask<T: DeserializeOwned>(rest: &Rest, route: Route<'_>) -> Result<T, RoomError> {
-    let asked = rest.read(Request::new(route, LightMethod::Get));
-    let late = |_| RoomError::Unavailable("Discord did not answer in time".to_owned());
-    Ok(timeout(REQUEST_TIMEOUT, asked).await.map_err(late)??)
 }
 
 fn client(options: &Options) -> Result<Client, RoomError> {
