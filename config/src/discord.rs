@@ -7,7 +7,7 @@ use bridge_model::Secret;
 
 use crate::problem::Origin;
 use crate::secret::Secrets;
-use crate::section::{Entry, Section};
+use crate::section::Section;
 
 /// The bot that posts cards and counts clicks.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub(crate) fn discord(mut section: Section<'_>, secrets: &Secrets<'_>) -> Option
     if token.is_none() {
         section.missing("token_file", "name a file with the bot's token, from the Developer Portal under Bot, Reset Token");
     }
-    let connect_to = section.take("connect_to").and_then(|entry| address(&entry));
+    let connect_to = section.take("connect_to").and_then(|entry| entry.address("127.0.0.1:8443"));
     let ca = section.take("ca_file").and_then(|entry| secrets.public(&entry));
     let token = token.map(|token| token.map(|token| bare(&token)));
     if let Some(Ok(token)) = &token {
@@ -51,15 +51,6 @@ fn check_token(token: &Secret, section: &Section<'_>) {
         let advice = "put the token there alone, in one line, without quotes, as the Developer Portal shows it";
         section.problems.add(Origin::File, &section.path("token"), "leads to something that is no token", advice);
     }
-}
-
-fn address(entry: &Entry<'_>) -> Option<SocketAddr> {
-    let text = entry.text()?;
-    let address = text.parse().ok();
-    if address.is_none() {
-        entry.refuse(format!("{text:?} is not an address"), "write an IP address and a port, such as \"127.0.0.1:8443\"");
-    }
-    address
 }
 
 /// Whether each session's cards go into a thread of their own.

@@ -7,6 +7,7 @@ use crate::section::Entry;
 /// The longest id that Matrix knows.
 const ID_BYTES_MAX: usize = 255;
 const ROOM_NAME_BYTES_MAX: usize = 64;
+const PERSON_NAME_BYTES_MAX: usize = 32;
 
 /// A Matrix user id. `server` is for advice.
 pub(crate) fn user_id(entry: &Entry<'_>, server: &str) -> Option<PersonId> {
@@ -53,6 +54,30 @@ pub(crate) fn discord_users<C: FromIterator<PersonId>>(entry: &Entry<'_>) -> Opt
 pub(crate) fn discord_roles<C: FromIterator<RoleId>>(entry: &Entry<'_>) -> Option<C> {
     let ids = entry.list()?.into_iter().filter_map(|entry| snowflake(&entry, "role", "Copy Role ID"));
     Some(ids.map(RoleId::new).collect())
+}
+
+/// People of the page, by the names that the operator gives them with their keys.
+pub(crate) fn web_people<C: FromIterator<PersonId>>(entry: &Entry<'_>) -> Option<C> {
+    let person = |entry: Entry<'_>| {
+        let text = entry.text()?;
+        let person = person_name(&text);
+        if person.is_none() {
+            let advice = "use up to 32 of a-z, 0-9, `.`, _ and -, beginning with a letter or a digit, as for `web-room invite`";
+            entry.refuse(format!("{text:?} is not a person's name"), advice);
+        }
+        person
+    };
+    Some(entry.list()?.into_iter().filter_map(person).collect())
+}
+
+/// What a person of the page may be called: nothing that could be taken for another's name, or for words of ours.
+#[must_use]
+pub fn person_name(text: &str) -> Option<PersonId> {
+    let plain = |b: u8| matches!(b, b'a'..=b'z' | b'0'..=b'9');
+    let is_name = text.len() <= PERSON_NAME_BYTES_MAX
+        && text.bytes().next().is_some_and(plain)
+        && text.bytes().all(|b| plain(b) || b"._-".contains(&b));
+    is_name.then(|| PersonId::new(text))
 }
 
 /// A Discord channel id.

@@ -19,6 +19,7 @@ mod secret;
 mod section;
 mod settings;
 mod tree;
+mod web;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -30,11 +31,13 @@ pub use discord::Discord;
 pub use environment::Environment;
 pub use example::EXAMPLE;
 pub use file::{Unusable, places};
+pub use ids::person_name;
 pub use matrix::{Login, Matrix};
 pub use problem::{ConfigError, Origin, Problem};
 pub use rooms::{RoomConfig, Service};
 pub use secret::{Privacy, ReadFile};
 pub use settings::{Acp, Log, LogFormat};
+pub use web::{Web, WebTls};
 
 use file::ConfigFile;
 use problem::Problems;
@@ -52,6 +55,8 @@ pub struct Config {
     pub policy: Policy,
     pub matrix: Option<Matrix>,
     pub discord: Option<Discord>,
+    /// As it is by default where there is no `[web]`.
+    pub web: Web,
     pub rooms: BTreeMap<RoomName, RoomConfig>,
     /// Variables that hold secrets or settings of ours. An agent must not inherit them.
     pub own_variables: BTreeSet<String>,
@@ -98,6 +103,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
     let discord_section = root.section("discord");
     let has_discord = discord_section.is_some();
     let discord = discord_section.and_then(|section| discord::discord(section, &secrets));
+    let web = root.section("web").map_or_else(|| Ok(Web::default()), |section| web::web(section, &secrets));
     let lifetime = policy.lifetime;
     let around = rooms::Around { problems: &problems, has_matrix, matrix: matrix.as_ref(), has_discord, lifetime };
     let rooms = rooms::rooms(root.section("rooms"), &around);
@@ -113,6 +119,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
         policy,
         matrix,
         discord,
+        web: web.unwrap_or_default(),
         rooms: rooms.into_iter().filter_map(|(name, room)| Some((name, room?))).collect(),
         own_variables: environment.overrides().map(|(name, _)| name.to_owned()).chain(secrets.into_variables()).collect(),
         warnings,

@@ -35,6 +35,8 @@ pub enum Service {
         /// Cards mention the approvers.
         mention: bool,
     },
+    /// On the page that the bridge serves itself.
+    Web,
 }
 
 /// What the rooms are checked against.
@@ -70,39 +72,59 @@ pub(crate) fn rooms(section: Option<Section<'_>>, around: &Around<'_>) -> BTreeM
 
 /// `taken` is the ids of the rooms before, each with the path of its room.
 fn room(mut section: Section<'_>, around: &Around<'_>, taken: &mut BTreeMap<String, String>) -> Option<RoomConfig> {
-    let (matrix, discord) = (section.take("matrix"), section.take("discord"));
-    match (matrix, discord) {
-        (None, None) => {
-            let matrix = "matrix = \"!abc:example.org\"";
-            let discord = "discord = \"123456789012345678\"";
-            let missing = |section: &Section<'_>, key, example: &str| {
-                section.missing(key, format!("say which room it is, such as {example}"));
-            };
-            // What else is wrong is told too, as far as it is known what belongs there.
-            match (around.has_matrix, around.has_discord) {
-                (true, false) => {
-                    missing(&section, "matrix", matrix);
-                    matrix_room(section, None, around, taken)
-                }
-                (false, true) => {
-                    missing(&section, "discord", discord);
-                    discord_room(section, None, around, taken)
-                }
-                (true, true) | (false, false) => {
-                    missing(&section, "matrix or discord", &format!("{matrix} or {discord}"));
-                    section.take_rest();
-                    None
-                }
-            }
+    let services = ["matrix", "discord", "web"].map(|key| (key, section.take(key)));
+    let mut named = services.into_iter().filter_map(|(key, entry)| Some((key, entry?)));
+    let (first, second) = (named.next(), named.next());
+    if let (Some((first, _)), Some((_, second))) = (&first, second) {
+        second.refuse(format!("stands beside {first}"), "give each room a section of its own");
+        section.take_rest();
+        return None;
+    }
+    match first {
+        Some(("matrix", id)) => matrix_room(section, Some(&id), around, taken),
+        Some(("discord", id)) => discord_room(section, Some(&id), around, taken),
+        Some((_, flag)) => web_room(section, &flag, around),
+        None => room_of_no_service(section, around, taken),
+    }
+}
+
+/// What else is wrong is told too, as far as it is known what belongs there.
+fn room_of_no_service(mut section: Section<'_>, around: &Around<'_>, taken: &mut BTreeMap<String, String>) -> Option<RoomConfig> {
+    let matrix = "matrix = \"!abc:example.org\"";
+    let discord = "discord = \"123456789012345678\"";
+    let missing = |section: &Section<'_>, key, example: &str| {
+        section.missing(key, format!("say which room it is, such as {example}"));
+    };
+    match (around.has_matrix, around.has_discord) {
+        (true, false) => {
+            missing(&section, "matrix", matrix);
+            matrix_room(section, None, around, taken)
         }
-        (Some(_), Some(discord)) => {
-            discord.refuse("stands beside matrix", "give each room a section of its own");
+        (false, true) => {
+            missing(&section, "discord", discord);
+            discord_room(section, None, around, taken)
+        }
+        (true, true) | (false, false) => {
+            missing(&section, "matrix, discord or web", &format!("{matrix}, {discord} or web = true"));
             section.take_rest();
             None
         }
-        (Some(id), None) => matrix_room(section, Some(&id), around, taken),
-        (None, Some(id)) => discord_room(section, Some(&id), around, taken),
     }
+}
+
+fn web_room(mut section: Section<'_>, flag: &Entry<'_>, around: &Around<'_>) -> Option<RoomConfig> {
+    let people = ids::web_people::<BTreeSet<_>>;
+    let who = who(&mut section, people);
+    let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
+    for (key, service) in FOREIGN {
+        refuse_foreign(&mut section, key, service);
+    }
+    if flag.flag() == Some(false) {
+        flag.refuse("is false, so it is no room at all", "write web = true, or remove the section");
+    }
+    let approvers = Approvers { who: who?, power_min: None, bots };
+    warn(&section.at, &approvers, around);
+    Some(RoomConfig { service: Service::Web, approvers })
 }
 
 fn matrix_room(
@@ -117,8 +139,8 @@ fn matrix_room(
     let who = who(&mut section, people);
     let power_min = section.take("power_min").and_then(|entry| entry.integer());
     let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
-    for key in ["approver_roles", "threads", "mention"] {
-        refuse_foreign(&mut section, key, "Discord");
+    for (key, service) in FOREIGN.into_iter().filter(|(_, service)| *service != "Matrix") {
+        refuse_foreign(&mut section, key, service);
     }
     if let Some(id) = id.filter(|_| !around.has_matrix) {
         id.refuse("needs an account to post with", "add a [matrix] section with homeserver and user");
@@ -149,8 +171,8 @@ fn discord_room(
         (who, _) => who,
     };
     let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
-    for key in ["reactions", "power_min"] {
-        refuse_foreign(&mut section, key, "Matrix");
+    for (key, service) in FOREIGN.into_iter().filter(|(_, service)| *service != "Discord") {
+        refuse_foreign(&mut section, key, service);
     }
     if let Some(id) = id.filter(|_| !around.has_discord) {
         id.refuse("needs a bot to post with", "add a [discord] section with token_file");
@@ -182,6 +204,15 @@ fn check_mention(section: &Section<'_>, who: &Who, around: &Around<'_>) {
         }
     }
 }
+
+/// Keys that only one service knows.
+const FOREIGN: [(&str, &str); 5] = [
+    ("approver_roles", "Discord"),
+    ("threads", "Discord"),
+    ("mention", "Discord"),
+    ("reactions", "Matrix"),
+    ("power_min", "Matrix"),
+];
 
 /// A key that only another service knows.
 fn refuse_foreign(section: &mut Section<'_>, key: &str, service: &str) {

@@ -1,6 +1,7 @@
 //! Reads one table of the tree key by key, and reports what does not fit.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use config::{Value, ValueKind};
 
@@ -56,9 +57,14 @@ impl<'p> Section<'p> {
         rest.map(|(key, value)| (key.clone(), Entry { at: self.path(&key), value, problems: self.problems })).collect()
     }
 
+    /// Reports a problem of a key that was taken, or is left out.
+    pub(crate) fn refuse(&self, key: &str, what: impl Into<String>, advice: impl Into<String>) {
+        self.problems.add(Origin::File, &self.path(key), what, advice);
+    }
+
     /// Reports a key that must be there.
     pub(crate) fn missing(&self, key: &str, advice: impl Into<String>) {
-        self.problems.add(Origin::File, &self.path(key), "is missing", advice);
+        self.refuse(key, "is missing", advice);
     }
 }
 
@@ -93,6 +99,16 @@ impl<'p> Entry<'p> {
         }
         let integer = self.override_text().and_then(|text| text.parse().ok());
         integer.or_else(|| self.wrong_type("a whole number"))
+    }
+
+    /// An IP address and a port.
+    pub(crate) fn address(&self, example: &str) -> Option<SocketAddr> {
+        let text = self.text()?;
+        let address = text.parse().ok();
+        if address.is_none() {
+            self.refuse(format!("{text:?} is not an address"), format!("write an IP address and a port, such as \"{example}\""));
+        }
+        address
     }
 
     /// A list, or in the environment words separated by commas.

@@ -1,4 +1,5 @@
 mod discord;
+mod web;
 
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ const MATRIX: &str = "[matrix]\nhomeserver = \"https://matrix.example.org\"\nuse
 const BUILDS: &str = "[rooms.builds]\nmatrix = \"!abc:example.org\"\napprovers = [\"@ada:example.org\"]\n";
 const OPS: &str = "[rooms.ops]\nmatrix = \"!ops:example.org\"\napprovers = \"anyone\"\n";
 const DISCORD: &str = "[discord]\ntoken_file = \"token\"\n[rooms.chat]\ndiscord = \"123\"\n";
+const WEB: &str = "[rooms.desk]\nweb = true\napprovers = [\"ada\"]\n";
 /// What every secret in these tests is.
 const SECRET: &str = "hunter2";
 const NO_ROOM: &str = "warning: no room is configured, so every permission request is refused";
@@ -32,10 +34,12 @@ fn every_setting_that_is_off_in_the_example_may_be_turned_on() {
     let lines: Vec<&str> = EXAMPLE.lines().collect();
     let off = lines.iter().enumerate().filter(|(_, line)| line.starts_with('#') && !line.starts_with("# ") && line.len() != 1);
     let off: Vec<usize> = off.map(|(at, _)| at).collect();
-    assert_eq!(off.len(), 10);
-    for at in off {
+    // Those that stand together belong together.
+    let groups: Vec<&[usize]> = off.chunk_by(|a, b| a + 1 == *b).collect();
+    assert_eq!((off.len(), groups.len()), (16, 13));
+    for group in groups {
         let mut lines = lines.clone();
-        lines[at] = &lines[at][1..];
+        group.iter().for_each(|at| lines[*at] = &lines[*at][1..]);
         check(&lines.join("\n"), &[], &[]);
     }
 }
@@ -43,13 +47,14 @@ fn every_setting_that_is_off_in_the_example_may_be_turned_on() {
 #[test]
 fn the_example_states_the_defaults() {
     let chat = DISCORD.replace("123", "123456789012345678");
-    let bare = format!("{MATRIX}{BUILDS}{chat}approvers = [\"234567890123456789\"]\n[acp]\nroom = \"builds\"");
+    let bare = format!("{MATRIX}{BUILDS}{WEB}{chat}approvers = [\"234567890123456789\"]\n[acp]\nroom = \"builds\"");
     let (example, bare) = (check(EXAMPLE, &[], &[]), check(&bare, &[], &[]));
     let (example, bare) = (example.expect("a configuration"), bare.expect("a configuration"));
     assert_eq!(example.log, bare.log);
     assert_eq!(example.acp, bare.acp);
     assert_eq!(example.policy, bare.policy);
     assert_eq!(example.rooms, bare.rooms);
+    assert_eq!(example.web.listen, bare.web.listen);
     assert_eq!(example.matrix.map(|matrix| matrix.device_name), bare.matrix.map(|matrix| matrix.device_name));
 }
 
@@ -77,7 +82,7 @@ fn independent_problems_are_all_told_at_once() {
         "matrix.password: would be a secret in plain sight; use password_file, or password_env",
         "rooms.builds.matrix: is missing; say which room it is",
         "rooms.builds.approvers[1]: \"ada\" is not a Matrix user id; write it as \"@ada:example.org\"",
-        "nonsense: is not a known key; remove it; known here: state_dir, log, acp, policy, matrix, discord, rooms",
+        "nonsense: is not a known key; remove it; known here: state_dir, log, acp, policy, matrix, discord, web, rooms",
     ];
     check(text, &[], &expected);
 }

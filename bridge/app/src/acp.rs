@@ -33,6 +33,10 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
     };
     log::start(&config.as_ref().map_or_else(log::default, |config| config.log.clone()));
     announce(config.as_ref());
+    if let Some(problem) = config.as_ref().and_then(setup::not_built_in) {
+        error!("{problem}");
+        return EXIT_CONFIG.into();
+    }
     // Before the agent starts, so that a second bridge on the same rooms is noticed while nothing depends on it.
     let ledger = match config.as_ref().filter(|config| !config.rooms.is_empty()).map(|config| Ledger::open(&config.state_dir)) {
         None => None,

@@ -1,7 +1,12 @@
 //! `countersign check`: what works, what is missing, and what to do about it.
 
+#[cfg(feature = "discord")]
 mod discord;
+#[cfg(feature = "matrix")]
 mod matrix;
+
+#[cfg(feature = "matrix")]
+pub(crate) use matrix::recovery_key;
 
 use std::process::ExitCode;
 
@@ -23,35 +28,6 @@ pub(crate) async fn run(args: &ConfigArgs) -> ExitCode {
         say(&format!("  ! {warning}"));
     }
     if look(&config).await { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-pub(crate) async fn recovery_key(args: &ConfigArgs) -> ExitCode {
-    let config = match load(args) {
-        Ok(config) => config,
-        Err(status) => return status,
-    };
-    // Held while the account is in use, so that no bridge uses it at the same time.
-    let _ledger = match Ledger::open(&config.state_dir) {
-        Ok(ledger) => ledger,
-        Err(problem) => {
-            say(&format!("  ! {problem}"));
-            return ExitCode::FAILURE;
-        }
-    };
-    let Some(options) = setup::matrix_options(&config) else {
-        say("  ! no Matrix room is configured");
-        return EXIT_CONFIG.into();
-    };
-    match matrix_room::create_recovery_key(options).await {
-        Ok(key) => {
-            say(&key);
-            ExitCode::SUCCESS
-        }
-        Err(problem) => {
-            say(&format!("  ! {problem}"));
-            ExitCode::FAILURE
-        }
-    }
 }
 
 /// The configuration, with logs as it has them; what is wrong with it is said.
@@ -88,12 +64,18 @@ async fn look(config: &Config) -> bool {
         say("  ! no room is configured, so every permission request is refused; add a [rooms.NAME] section");
         return false;
     }
+    if let Some(problem) = setup::not_built_in(config) {
+        say(&format!("  ! {problem}"));
+        return false;
+    }
     // Each service is looked at, also after one that does not work.
     let mut works = true;
-    if let Some(options) = setup::matrix_options(config) {
+    #[cfg(feature = "matrix")]
+    if let Some(options) = setup::matrix::options(config) {
         works &= matrix::look(config, options).await;
     }
-    if let Some(options) = setup::discord_options(config) {
+    #[cfg(feature = "discord")]
+    if let Some(options) = setup::discord::options(config) {
         works &= discord::look(config, options).await;
     }
     works

@@ -23,6 +23,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Acp(AcpArgs),
     Check(CheckArgs),
+    #[cfg(feature = "matrix")]
     RecoveryKey(RecoveryKeyArgs),
 }
 
@@ -58,6 +59,7 @@ pub(crate) struct CheckArgs {
 ///
 /// Keep it where you keep passwords, and name its file as `recovery_key_file` under [matrix]: with it, a bot that lost
 /// its store can be trusted in encrypted rooms again. An earlier key ends. No bridge may run on the same account meanwhile.
+#[cfg(feature = "matrix")]
 #[derive(Debug, Args)]
 pub(crate) struct RecoveryKeyArgs {
     #[command(flatten)]

@@ -20,10 +20,12 @@ use cli::{Cli, Command};
 /// Runs what the command line says.
 pub async fn run() -> ExitCode {
     // Two providers are linked in; without a choice the first TLS connection would panic. A second call changes nothing.
+    #[cfg(any(feature = "discord", feature = "matrix"))]
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     match Cli::parse().command {
         Command::Acp(acp) => acp::run(acp).await,
         Command::Check(check) => check::run(&check.config).await,
+        #[cfg(feature = "matrix")]
         Command::RecoveryKey(recovery_key) => check::recovery_key(&recovery_key.config).await,
     }
 }

@@ -1,15 +1,17 @@
 //! From the configuration to rules and rooms.
 
+#[cfg(feature = "discord")]
+pub(crate) mod discord;
+#[cfg(feature = "matrix")]
+pub(crate) mod matrix;
+
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
-use bridge_config::{Config, Login, Matrix, RoomConfig, Service};
+use bridge_config::{Config, RoomConfig, Service};
 use bridge_core::{Limits, Room, RoomRules, Rules};
 use bridge_model::{RoomName, SourceName};
-use discord_room::{DiscordRoom, Mention, Threads};
-use matrix_room::MatrixRoom;
-use policy::{Listed, Policy, RefusalStyle, Verdict, Who};
+use policy::{Policy, RefusalStyle, Verdict};
 
 use crate::hub::Inbox;
 use crate::rooms::{self, RoomHandle};
@@ -22,7 +24,8 @@ pub(crate) fn rules(config: Option<&Config>, source: &SourceName) -> Rules {
         lifetime: Duration::from_mins(5),
         refusal: RefusalStyle::RejectOnce,
     };
-    let rooms = config.map(|config| &config.rooms).into_iter().flatten().map(|(name, room)| (name.clone(), room_rules(room)));
+    let rooms = config.map(|config| &config.rooms).into_iter().flatten();
+    let rooms = rooms.filter_map(|(name, room)| Some((name.clone(), room_rules(room)?)));
     let route = config.and_then(|config| config.acp.room.clone()).map(|room| (source.clone(), room));
     Rules {
         policy: config.map_or(nobody, |config| config.policy.clone()),
@@ -32,24 +35,47 @@ pub(crate) fn rules(config: Option<&Config>, source: &SourceName) -> Rules {
     }
 }
 
-fn room_rules(room: &RoomConfig) -> RoomRules {
+/// `None` for a service that is not built in.
+fn room_rules(room: &RoomConfig) -> Option<RoomRules> {
     let card = match room.service {
+        #[cfg(feature = "matrix")]
         Service::Matrix { .. } => matrix_room::LIMITS,
+        #[cfg(feature = "discord")]
         Service::Discord { .. } => discord_room::LIMITS,
+        Service::Web => return None,
+        #[cfg(not(all(feature = "matrix", feature = "discord")))]
+        _ => return None,
     };
-    RoomRules { approvers: room.approvers.clone(), card }
+    Some(RoomRules { approvers: room.approvers.clone(), card })
+}
+
+/// What to say about a room that this program was built without.
+pub(crate) fn not_built_in(config: &Config) -> Option<String> {
+    config.rooms.iter().find_map(|(name, room)| {
+        let (service, is_built_in) = match room.service {
+            Service::Matrix { .. } => ("matrix", cfg!(feature = "matrix")),
+            Service::Discord { .. } => ("discord", cfg!(feature = "discord")),
+            Service::Web => ("web", cfg!(feature = "web")),
+        };
+        let problem = || {
+            format!("rooms.{name} needs {service}, which this program was built without; build it with `--features {service}`")
+        };
+        (!is_built_in).then(problem)
+    })
 }
 
 /// Connects each account that serves a room, in the background.
 pub(crate) fn rooms(config: &Config, inbox: &Inbox) -> BTreeMap<RoomName, RoomHandle> {
     let mut rooms = BTreeMap::new();
-    if let Some(options) = matrix_options(config) {
+    #[cfg(feature = "matrix")]
+    if let Some(options) = matrix::options(config) {
         let names = options.rooms.iter().map(|room| room.name.clone()).collect();
-        rooms.extend(connect(move || MatrixRoom::new(options.clone()), names, inbox));
+        rooms.extend(connect(move || matrix_room::MatrixRoom::new(options.clone()), names, inbox));
     }
-    if let Some(options) = discord_options(config) {
+    #[cfg(feature = "discord")]
+    if let Some(options) = discord::options(config) {
         let names = options.rooms.iter().map(|room| room.name.clone()).collect();
-        rooms.extend(connect(move || DiscordRoom::new(options.clone()), names, inbox));
+        rooms.extend(connect(move || discord_room::DiscordRoom::new(options.clone()), names, inbox));
     }
     rooms
 }
@@ -62,69 +88,4 @@ fn connect<R: Room + 'static>(
 ) -> BTreeMap<RoomName, RoomHandle> {
     let handle = rooms::serve(make, names.clone(), inbox.clone());
     names.into_iter().map(|name| (name, handle.clone())).collect()
-}
-
-/// What the Matrix adapter needs to know; `None` if no room is a Matrix room.
-pub(crate) fn matrix_options(config: &Config) -> Option<matrix_room::Options> {
-    let rooms: Vec<_> = config.rooms.iter().filter_map(|(name, room)| matrix_room_options(name, room)).collect();
-    let matrix = config.matrix.as_ref().filter(|_| !rooms.is_empty())?;
-    Some(account(matrix, rooms, &config.state_dir))
-}
-
-fn matrix_room_options(name: &RoomName, room: &RoomConfig) -> Option<matrix_room::RoomOptions> {
-    let Service::Matrix { room_id, reactions } = &room.service else { return None };
-    Some(matrix_room::RoomOptions {
-        name: name.clone(),
-        id: room_id.clone(),
-        reactions: *reactions,
-        ask_power: room.approvers.power_min.is_some(),
-    })
-}
-
-fn account(matrix: &Matrix, rooms: Vec<matrix_room::RoomOptions>, state_dir: &Path) -> matrix_room::Options {
-    matrix_room::Options {
-        homeserver: matrix.homeserver.to_string(),
-        user: matrix.user.to_string(),
-        login: match &matrix.login {
-            None => matrix_room::Login::Restore,
-            Some(Login::Password(password)) => matrix_room::Login::Password(password.clone()),
-            Some(Login::AccessToken { token, device_id }) => {
-                matrix_room::Login::AccessToken { token: token.clone(), device_id: device_id.clone() }
-            }
-        },
-        device_name: matrix.device_name.clone(),
-        store_dir: state_dir.join("matrix"),
-        store_passphrase: matrix.store_passphrase.clone(),
-        recovery_key: matrix.recovery_key.clone(),
-        rooms,
-        invites_from: matrix.invites_from.iter().cloned().collect(),
-    }
-}
-
-/// What the Discord adapter needs to know; `None` if no room is a Discord room.
-pub(crate) fn discord_options(config: &Config) -> Option<discord_room::Options> {
-    let rooms: Vec<_> = config.rooms.iter().filter_map(|(name, room)| discord_room_options(name, room)).collect();
-    let discord = config.discord.as_ref().filter(|_| !rooms.is_empty())?;
-    Some(discord_room::Options {
-        token: discord.token.clone(),
-        connect_to: discord.connect_to,
-        ca_pem: discord.ca.clone(),
-        rooms,
-    })
-}
-
-fn discord_room_options(name: &RoomName, room: &RoomConfig) -> Option<discord_room::RoomOptions> {
-    let Service::Discord { channel, thread_per_session, mention } = &room.service else { return None };
-    let listed = match &room.approvers.who {
-        Who::Anyone => Listed::default(),
-        Who::Listed(listed) => listed.clone(),
-    };
-    let mention = if *mention { Mention { people: listed.people, roles: listed.roles.clone() } } else { Mention::default() };
-    Some(discord_room::RoomOptions {
-        name: name.clone(),
-        channel: channel.clone(),
-        threads: if *thread_per_session { Threads::PerSession } else { Threads::None },
-        mention,
-        roles: listed.roles,
-    })
 }

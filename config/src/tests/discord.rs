@@ -35,7 +35,7 @@ fn keys_of_one_service_are_refused_in_rooms_of_the_other() {
     check(&matrix, &[], &for_discord.each_ref().map(String::as_str));
     let both = format!("{DISCORD}matrix = \"!abc:example.org\"\nmention = true");
     check(&both, &[], &["rooms.chat.discord: stands beside matrix"]);
-    check("[rooms.chat]\nmention = true", &[], &["rooms.chat.matrix or discord: is missing"]);
+    check("[rooms.chat]\nmention = true", &[], &["rooms.chat.matrix, discord or web: is missing"]);
 }
 
 #[test]

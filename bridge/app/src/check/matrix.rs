@@ -1,9 +1,44 @@
 //! The Matrix account and its rooms.
 
+use std::process::ExitCode;
+
 use bridge_config::Config;
 use matrix_room::{Inspection, Options, RoomInspection};
 
+use crate::cli::{ConfigArgs, EXIT_CONFIG};
+use crate::ledger::Ledger;
+use crate::setup;
+
 use super::{say, say_who_could_answer, yes};
+
+pub(crate) async fn recovery_key(args: &ConfigArgs) -> ExitCode {
+    let config = match super::load(args) {
+        Ok(config) => config,
+        Err(status) => return status,
+    };
+    // Held while the account is in use, so that no bridge uses it at the same time.
+    let _ledger = match Ledger::open(&config.state_dir) {
+        Ok(ledger) => ledger,
+        Err(problem) => {
+            say(&format!("  ! {problem}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let Some(options) = setup::matrix::options(&config) else {
+        say("  ! no Matrix room is configured");
+        return EXIT_CONFIG.into();
+    };
+    match matrix_room::create_recovery_key(options).await {
+        Ok(key) => {
+            say(&key);
+            ExitCode::SUCCESS
+        }
+        Err(problem) => {
+            say(&format!("  ! {problem}"));
+            ExitCode::FAILURE
+        }
+    }
+}
 
 pub(super) async fn look(config: &Config, options: Options) -> bool {
     say(&format!("logging in     as {} at {} …", options.user, options.homeserver));
