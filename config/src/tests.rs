@@ -39,7 +39,9 @@ fn every_setting_that_is_off_in_the_example_may_be_turned_on() {
     assert_eq!((off.len(), groups.len()), (16, 13));
     for group in groups {
         let mut lines = lines.clone();
-        group.iter().for_each(|at| lines[*at] = &lines[*at][1..]);
+        for at in group {
+            lines[*at] = &lines[*at][1..];
+        }
         check(&lines.join("\n"), &[], &[]);
     }
 }
