@@ -4,6 +4,8 @@
 mod discord;
 #[cfg(feature = "matrix")]
 mod matrix;
+#[cfg(feature = "web")]
+mod web;
 
 #[cfg(feature = "matrix")]
 pub(crate) use matrix::recovery_key;
@@ -31,7 +33,7 @@ pub(crate) async fn run(args: &ConfigArgs) -> ExitCode {
 }
 
 /// The configuration, with logs as it has them; what is wrong with it is said.
-fn load(args: &ConfigArgs) -> Result<Config, ExitCode> {
+pub(crate) fn load(args: &ConfigArgs) -> Result<Config, ExitCode> {
     match bridge_config::load(args.config.as_deref()) {
         Ok(Some(config)) => {
             log::start(&config.log);
@@ -78,9 +80,14 @@ async fn look(config: &Config) -> bool {
     if let Some(options) = setup::discord::options(config) {
         works &= discord::look(config, options).await;
     }
+    #[cfg(feature = "web")]
+    if let Some(options) = setup::web::options(config) {
+        works &= web::look(config, &options).await;
+    }
     works
 }
 
+#[cfg(any(feature = "discord", feature = "matrix"))]
 const fn yes(what: bool) -> &'static str {
     if what { "yes" } else { "NO" }
 }

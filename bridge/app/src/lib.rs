@@ -1,5 +1,8 @@
 //! Countersign: holds an agent's permission requests until a person in a chat room answers.
 
+#[cfg(not(any(feature = "discord", feature = "matrix", feature = "web")))]
+compile_error!("build it with at least one kind of room: --features discord, matrix or web");
+
 mod acp;
 mod check;
 mod cli;
@@ -10,6 +13,8 @@ mod log;
 mod rooms;
 mod setup;
 mod tokens;
+#[cfg(feature = "web")]
+mod web_room;
 
 use std::process::ExitCode;
 
@@ -20,11 +25,13 @@ use cli::{Cli, Command};
 /// Runs what the command line says.
 pub async fn run() -> ExitCode {
     // Two providers are linked in; without a choice the first TLS connection would panic. A second call changes nothing.
-    #[cfg(any(feature = "discord", feature = "matrix"))]
+    #[cfg(any(feature = "discord", feature = "matrix", feature = "web-tls"))]
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     match Cli::parse().command {
         Command::Acp(acp) => acp::run(acp).await,
         Command::Check(check) => check::run(&check.config).await,
+        #[cfg(feature = "web")]
+        Command::WebRoom(web_room) => web_room::run(&web_room),
         #[cfg(feature = "matrix")]
         Command::RecoveryKey(recovery_key) => check::recovery_key(&recovery_key.config).await,
     }

@@ -4,6 +4,8 @@
 pub(crate) mod discord;
 #[cfg(feature = "matrix")]
 pub(crate) mod matrix;
+#[cfg(feature = "web")]
+pub(crate) mod web;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -42,8 +44,9 @@ fn room_rules(room: &RoomConfig) -> Option<RoomRules> {
         Service::Matrix { .. } => matrix_room::LIMITS,
         #[cfg(feature = "discord")]
         Service::Discord { .. } => discord_room::LIMITS,
-        Service::Web => return None,
-        #[cfg(not(all(feature = "matrix", feature = "discord")))]
+        #[cfg(feature = "web")]
+        Service::Web => web_room::LIMITS,
+        #[cfg(not(all(feature = "matrix", feature = "discord", feature = "web")))]
         _ => return None,
     };
     Some(RoomRules { approvers: room.approvers.clone(), card })
@@ -76,6 +79,11 @@ pub(crate) fn rooms(config: &Config, inbox: &Inbox) -> BTreeMap<RoomName, RoomHa
     if let Some(options) = discord::options(config) {
         let names = options.rooms.iter().map(|room| room.name.clone()).collect();
         rooms.extend(connect(move || discord_room::DiscordRoom::new(options.clone()), names, inbox));
+    }
+    #[cfg(feature = "web")]
+    if let Some(options) = web::options(config) {
+        let names = options.rooms.iter().cloned().collect();
+        rooms.extend(connect(move || web_room::WebRoom::new(options.clone()), names, inbox));
     }
     rooms
 }

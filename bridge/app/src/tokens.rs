@@ -23,7 +23,7 @@ pub(crate) fn random_run() -> u64 {
     clippy::expect_used,
     reason = "without randomness there are no unguessable buttons, and nothing may be served"
 )]
-fn random<const N: usize>() -> [u8; N] {
+pub(crate) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the operating system has no random numbers");
     bytes

@@ -1,0 +1,152 @@
+// Cards as the page shows them. Whatever others wrote is set as text, never as markup.
+
+const STATES = {
+  waiting: "Waiting",
+  chosen: "Chosen, being delivered",
+  taken: "Delivered",
+  "not-delivered": "Not delivered",
+  expired: "Expired",
+  withdrawn: "Withdrawn",
+  refused: "Refused",
+};
+const HURRY_MS = 30000;
+
+// Draws a card. `pressed(card, button, element)` is called when a button is pressed.
+export function draw(card, pressed) {
+  const article = make("article", "card");
+  article.dataset.card = card.id;
+  article.dataset.buttons = card.had_buttons;
+  const title = `title-${card.id}`;
+  article.setAttribute("aria-labelledby", title);
+
+  const line = make("p", "line-of-state");
+  line.append(make("span", "state"), make("span", "left"), make("span", "where", `#${card.number} in ${card.room}`));
+  const headline = sentence("h3", "headline", card.headline);
+  headline.id = title;
+  headline.tabIndex = -1;
+  const sections = make("div", "sections");
+  sections.append(...card.sections.map(section));
+  const reply = make("p", "reply");
+  reply.setAttribute("role", "status");
+  article.append(line, headline, sections, reply);
+  if (card.buttons.length !== 0) {
+    const options = make("div", "options");
+    options.setAttribute("role", "group");
+    options.setAttribute("aria-labelledby", title);
+    options.append(...card.buttons.map((button) => option(card, button, article, pressed)));
+    reply.before(options);
+  }
+  update(article, card);
+  return article;
+}
+
+// Brings a drawn card up to date. It keeps its place, its details and what its person was told.
+export function update(article, card) {
+  article.dataset.state = card.state;
+  article.querySelector(".state").textContent = STATES[card.state] ?? card.state;
+  article.until = card.left_ms === null ? null : performance.now() + card.left_ms;
+  if (card.ending !== null) {
+    end(article, card);
+  }
+  count(article);
+}
+
+function end(article, card) {
+  const hadFocus = article.contains(document.activeElement);
+  article.querySelector(".options")?.remove();
+  article.querySelector(".ending")?.remove();
+  const ending = sentence("p", "ending", card.ending);
+  if (card.ended_at !== null) {
+    const at = make("time", "at", new Date(card.ended_at).toLocaleTimeString());
+    at.dateTime = new Date(card.ended_at).toISOString();
+    ending.append(" ", at);
+  }
+  article.querySelector(".reply").before(ending);
+  fold(article);
+  if (hadFocus) {
+    // Whoever was about to press is told what became of it instead of being sent to the top of the page.
+    article.querySelector(".headline").focus({ preventScroll: true });
+  }
+}
+
+// What was asked stays within reach, and out of the way.
+function fold(article) {
+  const sections = article.querySelector(".sections");
+  if (sections.childElementCount === 0 || sections.closest("details")) {
+    return;
+  }
+  const details = make("details", "past");
+  sections.before(details);
+  details.append(make("summary", "", "What was asked"), sections);
+}
+
+// The time that is left, by the bridge's clock.
+export function count(article) {
+  const left = article.querySelector(".left");
+  if (article.dataset.state !== "waiting" || article.until === null) {
+    left.textContent = "";
+    return;
+  }
+  const ms = Math.max(0, article.until - performance.now());
+  article.dataset.hurry = ms < HURRY_MS;
+  left.textContent = `${span(Math.ceil(ms / 1000))} left`;
+}
+
+function span(seconds) {
+  const [days, hours, minutes] = [Math.floor(seconds / 86400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60];
+  if (days !== 0) {
+    return `${days} d ${hours} h`;
+  }
+  if (hours !== 0) {
+    return `${hours} h ${minutes} min`;
+  }
+  return minutes !== 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+}
+
+function option(card, button, article, pressed) {
+  const element = make("button", `option ${button.style}`);
+  element.type = "button";
+  element.dataset.token = button.token;
+  element.append(make("span", "label", button.label), " ", make("span", "does", button.does));
+  element.addEventListener("click", () => pressed(card, button, article));
+  return element;
+}
+
+function section({ heading, code, text }) {
+  const element = make("section", code ? "code" : "text");
+  element.append(make("h4", "", heading));
+  if (!code) {
+    element.append(make("p", "", text));
+    return element;
+  }
+  // A line that wraps is set in, so that no piece of it passes for a line of its own.
+  const lines = make("div", "lines");
+  lines.append(...text.split("\n").map((line) => make("div", kindOfLine(heading, line), line === "" ? "\u00a0" : line)));
+  element.append(lines);
+  return element;
+}
+
+function kindOfLine(heading, line) {
+  if (heading === "Change" && line.startsWith("+")) {
+    return "line added";
+  }
+  return heading === "Change" && line.startsWith("-") ? "line removed" : "line";
+}
+
+// Whose words they are is told apart: ours are plain.
+function sentence(name, className, pieces) {
+  const element = make(name, className);
+  element.append(...pieces.map(({ by, text }) => (by === "us" ? text : make("span", by, text))));
+  return element;
+}
+
+function make(name, className, text) {
+  const element = document.createElement(name);
+  if (className) {
+    element.className = className;
+  }
+  if (text !== undefined) {
+    element.textContent = text;
+  }
+  return element;
+}

@@ -1,0 +1,77 @@
+//! The cards of this run: those that are open, and the latest of those that have ended.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use bridge_core::RoomError;
+use bridge_model::{Card, ClosedCard, MessageId, RequestId, RoomName, Timestamp};
+
+use crate::id;
+use crate::render::{self, Drawn};
+
+/// Cards that may be open; one more is refused.
+const OPEN_MAX: usize = 512;
+/// Cards that have ended and are still shown; beyond them the oldest is forgotten.
+const ENDED_MAX: usize = 200;
+
+#[derive(Debug, Default)]
+pub(crate) struct LiveTable {
+    /// In the order in which they came.
+    cards: BTreeMap<u64, LiveCard>,
+    places: HashMap<MessageId, u64>,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct LiveCard {
+    room: RoomName,
+    drawn: Drawn,
+}
+
+impl LiveTable {
+    /// What pages are to be told.
+    pub(crate) fn open(&mut self, card: &Card, now: Timestamp) -> Result<String, RoomError> {
+        if OPEN_MAX <= self.cards.values().filter(|card| !card.drawn.has_ended()).count() {
+            return Err(RoomError::Refused("too many cards are open on this page".to_owned()));
+        }
+        let drawn = render::card(card, now);
+        let told = drawn.json(now);
+        self.insert(card.request, LiveCard { room: card.room.clone(), drawn });
+        Ok(told)
+    }
+
+    /// Also for a request that has no card here. What pages are to be told.
+    pub(crate) fn close(&mut self, closed: &ClosedCard, now: Timestamp) -> String {
+        let place = self.places.get(&id::of_request(closed.request)).copied();
+        let known = place.and_then(|place| self.cards.get_mut(&place));
+        if let Some(card) = known {
+            card.drawn.end(closed, now);
+            return card.drawn.json(now);
+        }
+        let drawn = render::ended(closed, now);
+        let told = drawn.json(now);
+        self.insert(closed.request, LiveCard { room: closed.room.clone(), drawn });
+        told
+    }
+
+    /// The room of a card, ended or not.
+    pub(crate) fn room_of(&self, card: &MessageId) -> Option<RoomName> {
+        self.cards.get(self.places.get(card)?).map(|card| card.room.clone())
+    }
+
+    /// All cards of these rooms as a page is told of them, oldest first.
+    pub(crate) fn cards(&self, rooms: &BTreeSet<RoomName>, now: Timestamp) -> Vec<String> {
+        self.cards.values().filter(|card| rooms.contains(&card.room)).map(|card| card.drawn.json(now)).collect()
+    }
+
+    fn insert(&mut self, request: RequestId, card: LiveCard) {
+        let place = self.next;
+        self.next += 1;
+        self.places.insert(id::of_request(request), place);
+        self.cards.insert(place, card);
+        let ended: Vec<u64> = self.cards.iter().filter(|(_, card)| card.drawn.has_ended()).map(|(place, _)| *place).collect();
+        for place in ended.iter().take(ended.len().saturating_sub(ENDED_MAX)) {
+            self.cards.remove(place);
+            self.places.retain(|_, other| other != place);
+        }
+    }
+}
