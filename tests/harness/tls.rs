@@ -1,4 +1,4 @@
-//! A certificate for `discord.com`, from an authority that only tests trust.
+//! A certificate for the servers of tests, from an authority that only tests trust.
 
 use std::fs;
 use std::path::Path;
@@ -11,6 +11,18 @@ use tokio_rustls::TlsAcceptor;
 
 /// One for all of a process, so that a client made for one server can talk to another.
 pub(crate) static TLS: LazyLock<Tls> = LazyLock::new(Tls::make);
+
+/// In PEM.
+pub struct Certificate {
+    pub authority: String,
+    pub chain: String,
+    pub key: String,
+}
+
+/// For a page at `approvals.example.org`.
+pub fn approvals_certificate() -> Certificate {
+    Certificate { authority: TLS.ca_pem.clone(), chain: TLS.certificate_pem.clone(), key: TLS.key_pem.clone() }
+}
 
 pub(crate) struct Tls {
     pub(crate) ca_pem: String,
@@ -25,7 +37,7 @@ impl Tls {
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().expect("a key")).expect("a certificate");
         let key = KeyPair::generate().expect("a key");
-        let leaf = CertificateParams::new(["discord.com".to_owned()]).expect("a name");
+        let leaf = CertificateParams::new(["discord.com", "approvals.example.org"].map(str::to_owned)).expect("a name");
         let leaf = leaf.signed_by(&key, &authority).expect("a certificate");
 
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

@@ -12,3 +12,4 @@ mod readme;
 mod replay;
 mod rooms;
 mod stage;
+mod web;

@@ -121,7 +121,11 @@ function section({ heading, code, text }) {
   }
   // A line that wraps is set in, so that no piece of it passes for a line of its own.
   const lines = make("div", "lines");
-  lines.append(...text.split("\n").map((line) => make("div", kindOfLine(heading, line), line === "" ? "\u00a0" : line)));
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    const row = make("div", kindOfLine(heading, line));
+    row.append(...(line === "" ? [document.createElement("br")] : unbroken(line)));
+    lines.append(row);
+  }
   element.append(lines);
   return element;
 }
@@ -136,8 +140,21 @@ function kindOfLine(heading, line) {
 // Whose words they are is told apart: ours are plain.
 function sentence(name, className, pieces) {
   const element = make(name, className);
-  element.append(...pieces.map(({ by, text }) => (by === "us" ? text : make("span", by, text))));
+  for (const { by, text } of pieces) {
+    if (by === "us") {
+      element.append(text);
+    } else {
+      const theirs = make("span", by);
+      theirs.append(...unbroken(text));
+      element.append(theirs);
+    }
+  }
   return element;
+}
+
+// Browsers break a line after a hyphen, which would tear `--force` apart. Longer words may be broken anywhere.
+function unbroken(text) {
+  return text.split(/( +)/).map((word) => (word.includes("-") && word.length <= 24 ? make("span", "whole", word) : word));
 }
 
 function make(name, className, text) {

@@ -67,7 +67,7 @@ function show(card) {
 function putAway(article) {
   clearTimeout(article.lingering);
   article.lingering = setTimeout(() => {
-    if (article.matches(":hover") || article.contains(document.activeElement)) {
+    if (article.matches(":hover, :focus-within:has(:focus-visible)")) {
       putAway(article);
       return;
     }

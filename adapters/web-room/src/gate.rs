@@ -109,7 +109,9 @@ mod tests {
             let name = |name: &str| HeaderName::from_bytes(name.as_bytes()).expect("a name");
             let lines = lines.iter().map(|(key, value)| (name(key), HeaderValue::from_str(value).expect("a value")));
             let mut headers = HeaderMap::new();
-            lines.for_each(|(name, value)| drop(headers.append(name, value)));
+            for (name, value) in lines {
+                headers.append(name, value);
+            }
             super::foreign(&headers, OWN, is_read)
         };
         assert!(!foreign(&[("origin", OWN)], false));

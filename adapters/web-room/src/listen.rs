@@ -43,15 +43,14 @@ pub(crate) struct Origins {
 impl Origins {
     fn of(url: Option<&str>, listen: SocketAddr) -> Self {
         let port = listen.port();
-        let all = match url {
-            Some(url) => vec![url.trim_end_matches('/').to_ascii_lowercase()],
-            None => {
-                let hosts = [listen.ip().to_string(), "localhost".to_owned()];
-                // A browser leaves the port out that the scheme implies.
-                let suffix = if port == 80 { String::new() } else { format!(":{port}") };
-                let bracketed = |host: String| if host.contains(':') { format!("[{host}]") } else { host };
-                hosts.into_iter().map(|host| format!("http://{}{suffix}", bracketed(host))).collect()
-            }
+        let all = if let Some(url) = url {
+            vec![url.trim_end_matches('/').to_ascii_lowercase()]
+        } else {
+            let hosts = [listen.ip().to_string(), "localhost".to_owned()];
+            // A browser leaves the port out that the scheme implies.
+            let suffix = if port == 80 { String::new() } else { format!(":{port}") };
+            let bracketed = |host: String| if host.contains(':') { format!("[{host}]") } else { host };
+            hosts.into_iter().map(|host| format!("http://{}{suffix}", bracketed(host))).collect()
         };
         let is_secure = all.iter().all(|origin| origin.starts_with("https://"));
         Self { all, is_secure, port }
@@ -101,13 +100,13 @@ pub(crate) async fn open(options: &Options) -> Result<Listening, RoomError> {
 }
 
 fn not_bound(at: SocketAddr, error: &std::io::Error) -> RoomError {
-    match error.kind() {
-        // Whoever has it may let go of it.
-        ErrorKind::AddrInUse => {
-            RoomError::Unavailable(format!("{at} is in use by another program; end it, or choose another port as web.listen"))
-        }
-        _ => RoomError::Refused(format!("{at} cannot be listened on ({error}); choose another address as web.listen")),
+    // Whoever has it may let go of it.
+    if error.kind() == ErrorKind::AddrInUse {
+        return RoomError::Unavailable(format!(
+            "{at} is in use by another program; end it, or choose another port as web.listen"
+        ));
     }
+    RoomError::Refused(format!("{at} cannot be listened on ({error}); choose another address as web.listen"))
 }
 
 #[cfg(feature = "tls")]
