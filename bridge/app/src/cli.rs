@@ -1,9 +1,13 @@
 //! The command line.
 
+mod init;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+
+pub(crate) use init::{InitArgs, Kind};
 
 /// Exit status when the command line or the configuration is wrong (sysexits: EX_CONFIG).
 pub(crate) const EXIT_CONFIG: u8 = 78;
@@ -21,6 +25,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Init(Box<InitArgs>),
     Acp(AcpArgs),
     Check(CheckArgs),
     #[cfg(feature = "matrix")]

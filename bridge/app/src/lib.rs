@@ -5,6 +5,7 @@ mod check;
 mod cli;
 mod clock;
 mod hub;
+mod init;
 mod ledger;
 mod log;
 mod rooms;
@@ -23,6 +24,7 @@ pub async fn run() -> ExitCode {
     #[cfg(any(feature = "discord", feature = "matrix"))]
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     match Cli::parse().command {
+        Command::Init(init) => init::run(&init).await,
         Command::Acp(acp) => acp::run(acp).await,
         Command::Check(check) => check::run(&check.config).await,
         #[cfg(feature = "matrix")]
