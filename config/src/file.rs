@@ -43,10 +43,13 @@ pub fn places() -> Result<Vec<PathBuf>, ConfigError> {
 /// Where a new configuration belongs: the named file, else the one of `COUNTERSIGN_CONFIG`, else the one in the operator's
 /// home. `None` without a home. Absolute.
 pub fn new_place(explicit: Option<&Path>) -> Result<Option<PathBuf>, ConfigError> {
-    let environment = Environment::of_this_process()?;
+    Ok(new_place_in(explicit, &Environment::of_this_process()?))
+}
+
+fn new_place_in(explicit: Option<&Path>, environment: &Environment) -> Option<PathBuf> {
     let named = explicit.or_else(|| environment.get("COUNTERSIGN_CONFIG").map(Path::new)).map(Path::to_owned);
-    let place = named.or_else(|| in_home(&environment));
-    Ok(place.map(|place| std::path::absolute(&place).unwrap_or(place)))
+    let place = named.or_else(|| in_home(environment))?;
+    Some(std::path::absolute(&place).unwrap_or(place))
 }
 
 /// The named file, else the one of `COUNTERSIGN_CONFIG`, else the first that exists at [`places`].
