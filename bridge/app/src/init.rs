@@ -1,25 +1,26 @@
 //! `countersign init`: a first configuration, from flags and from what a person answers.
 
+mod afterwards;
 mod answers;
 mod questions;
+mod secret;
 mod terminal;
 mod write;
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
 use bridge_config::{Config, Privacy};
-use bridge_model::{PersonId, Secret};
-use policy::Who;
+use bridge_model::Secret;
 
 use crate::check::{self, say};
 use crate::cli::{ConfigArgs, EXIT_CONFIG, InitArgs, Kind};
 use crate::setup;
 
+use afterwards::{invitations, next_step};
 use answers::{Answers, foreign_flags, secret_name};
 use questions::{Question, questions};
+use secret::secret;
 use terminal::{Ask, Terminal, kinds};
 use write::NewFile;
 
@@ -157,68 +158,6 @@ fn refuse_if_there(place: &Path) -> Result<(), Stop> {
 fn missing(questions: &[Question], answers: &Answers) -> Vec<String> {
     let missing = questions.iter().filter(|question| question.is_needed && !(question.is_answered)(answers));
     missing.map(|question| format!("{} is missing: {}", question.flag, question.hint)).collect()
-}
-
-/// The secret that a flag leads to, else the one that lies at its place already.
-fn secret(args: &InitArgs, place: Option<&Path>, can_ask: bool) -> Result<Option<Secret>, String> {
-    let named = args.token_file.as_deref().or(args.password_file.as_deref());
-    let text = match (named, place) {
-        // From a terminal it is asked for instead, and not shown.
-        (Some(named), _) if named == Path::new("-") && can_ask => return Ok(None),
-        (Some(named), _) if named == Path::new("-") => {
-            read(io::stdin()).map_err(|error| format!("standard input cannot be read ({error})"))?
-        }
-        (Some(named), _) => {
-            let text = File::open(named).and_then(read);
-            text.map_err(|error| format!("{} cannot be read ({error}); name a file with the secret alone", named.display()))?
-        }
-        (None, Some(place)) if place.symlink_metadata().is_ok() => {
-            let text = bridge_config::read_named(place, Privacy::Secret);
-            text.map_err(|unusable| format!("{}; {}", unusable.what, unusable.advice))?
-        }
-        (None, _) => return Ok(None),
-    };
-    let text = text.strip_suffix('\n').unwrap_or(&text);
-    Ok(Some(Secret::new(text.strip_suffix('\r').unwrap_or(text))))
-}
-
-fn read(from: impl Read) -> io::Result<String> {
-    /// No password and no token is near as long.
-    const SECRET_BYTES_MAX: u64 = 64 * 1024;
-    let mut text = String::new();
-    from.take(SECRET_BYTES_MAX).read_to_string(&mut text)?;
-    Ok(text)
-}
-
-/// How each approver of a web room joins it.
-fn invitations(config: &Config) -> Vec<String> {
-    let web_rooms = config.rooms.values().filter(|room| room.service == bridge_config::Service::Web);
-    let listed = web_rooms.filter_map(|room| match &room.approvers.who {
-        Who::Anyone => None,
-        Who::Listed(listed) => Some(&listed.people),
-    });
-    listed.flatten().map(|person| format!("join           {person}: {}", invite(config, person))).collect()
-}
-
-/// What `person` opens to join the page, or runs to be told.
-fn invite(config: &Config, person: &PersonId) -> String {
-    format!("countersign web-room invite{} {person}", config_flag(config))
-}
-
-fn next_step(config: &Config, works: bool) -> String {
-    let flag = config_flag(config);
-    if works {
-        format!("next           put Countersign where your editor starts the agent: countersign acp{flag} -- YOUR-AGENT")
-    } else {
-        format!("next           do what the lines with ! say, and then: countersign check{flag}")
-    }
-}
-
-/// What has to be said for this configuration to be found.
-fn config_flag(config: &Config) -> String {
-    let found = bridge_config::load(None);
-    let is_found = found.is_ok_and(|found| found.is_some_and(|found| found.file == config.file));
-    if is_found { String::new() } else { format!(" --config {}", config.file.display()) }
 }
 
 #[cfg(test)]
