@@ -33,6 +33,13 @@ impl Environment {
         if problems.is_empty() { Ok(Self(variables)) } else { Err(ConfigError { file: PathBuf::new(), problems }) }
     }
 
+    /// Without overrides, to see what a file says by itself.
+    #[must_use]
+    pub fn without_overrides(mut self) -> Self {
+        self.0.retain(|name, _| !name.starts_with(PREFIX));
+        self
+    }
+
     /// Without the variables that are not about settings, so that a configuration nobody vouches for cannot name one.
     pub(crate) fn of_ours_only(&self) -> Self {
         let is_ours = |name: &str| name.starts_with(PREFIX) || matches!(name, "HOME" | "XDG_STATE_HOME");

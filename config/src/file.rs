@@ -40,6 +40,18 @@ pub fn places() -> Result<Vec<PathBuf>, ConfigError> {
     Ok(places_in(HERE, &Environment::of_this_process()?))
 }
 
+/// Where a new configuration belongs: the named file, else the one of `COUNTERSIGN_CONFIG`, else the one in the operator's
+/// home. `None` without a home. Absolute.
+pub fn new_place(explicit: Option<&Path>) -> Result<Option<PathBuf>, ConfigError> {
+    Ok(new_place_in(explicit, &Environment::of_this_process()?))
+}
+
+fn new_place_in(explicit: Option<&Path>, environment: &Environment) -> Option<PathBuf> {
+    let named = explicit.or_else(|| environment.get("COUNTERSIGN_CONFIG").map(Path::new)).map(Path::to_owned);
+    let place = named.or_else(|| in_home(environment))?;
+    Some(std::path::absolute(&place).unwrap_or(place))
+}
+
 /// The named file, else the one of `COUNTERSIGN_CONFIG`, else the first that exists at [`places`].
 pub(crate) fn find(
     explicit: Option<&Path>,
@@ -83,7 +95,7 @@ pub(crate) fn read_beside(config: &Path, path: &Path, privacy: Privacy) -> Resul
 }
 
 /// For [`crate::parse`]: a file that only its owner can write, and a secret only its owner can read.
-pub(crate) fn read_named(path: &Path, privacy: Privacy) -> Result<String, Unusable> {
+pub fn read_named(path: &Path, privacy: Privacy) -> Result<String, Unusable> {
     let file = open(path).map_err(|error| Unusable {
         // The path stays out of it, in case that a secret was written there instead.
         what: format!("names a file that cannot be read ({})", error.kind()),
@@ -98,10 +110,13 @@ pub(crate) fn read_named(path: &Path, privacy: Privacy) -> Result<String, Unusab
 
 /// The working directory first.
 fn places_in(working_directory: &str, environment: &Environment) -> Vec<PathBuf> {
+    [Path::new(working_directory).join(NAME)].into_iter().chain(in_home(environment)).collect()
+}
+
+fn in_home(environment: &Environment) -> Option<PathBuf> {
     let config_home = environment.folder("XDG_CONFIG_HOME");
     let config_home = config_home.or_else(|| environment.folder("HOME").map(|home| home.join(".config")));
-    let in_home = config_home.map(|folder| folder.join("countersign").join(NAME));
-    [Path::new(working_directory).join(NAME)].into_iter().chain(in_home).collect()
+    config_home.map(|folder| folder.join("countersign").join(NAME))
 }
 
 /// `None` if there is no such file. Whoever can write it decides who may answer.

@@ -18,6 +18,7 @@ mod rules;
 mod secret;
 mod section;
 mod settings;
+mod starter;
 mod tree;
 mod web;
 
@@ -30,13 +31,14 @@ use policy::Policy;
 pub use discord::Discord;
 pub use environment::Environment;
 pub use example::EXAMPLE;
-pub use file::{Unusable, places};
+pub use file::{Unusable, new_place, places, read_named};
 pub use ids::person_name;
 pub use matrix::{Login, Matrix};
 pub use problem::{ConfigError, Origin, Problem};
 pub use rooms::{RoomConfig, Service};
 pub use secret::{Privacy, ReadFile};
 pub use settings::{Acp, Log, LogFormat};
+pub use starter::{DISCORD_TOKEN, MATRIX_PASSWORD, Starter, StarterService};
 pub use web::{Web, WebTls};
 
 use file::ConfigFile;

@@ -1,9 +1,10 @@
 mod discord;
+mod starter;
 mod web;
 
 use std::time::Duration;
 
-use bridge_model::{PersonId, Secret, ToolKind};
+use bridge_model::{PersonId, RoleId, Secret, ToolKind};
 use policy::{Approvers, Listed, RefusalStyle, Verdict, Who};
 
 use super::*;

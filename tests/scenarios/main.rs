@@ -5,6 +5,7 @@ mod discord;
 mod discord_double;
 mod discord_faults;
 mod harness_check;
+mod init;
 mod loopback;
 mod matrix;
 mod process;

@@ -180,7 +180,10 @@ fn announce(config: Option<&Config>) {
     let Some(config) = config else {
         let places = bridge_config::places().unwrap_or_default();
         let places: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
-        warn!("there is no configuration, so every permission request is refused; looked for {}", places.join(", "));
+        let places = places.join(", ");
+        warn!(
+            "there is no configuration, so every permission request is refused; `countersign init` writes one; looked for {places}"
+        );
         return;
     };
     info!("the configuration is {}", config.file.display());

@@ -42,7 +42,7 @@ pub(crate) fn load(args: &ConfigArgs) -> Result<Config, ExitCode> {
         Ok(None) => {
             let places = bridge_config::places().unwrap_or_default();
             let places: Vec<_> = places.iter().map(|place| format!("  {}", place.display())).collect();
-            say(&format!("There is no configuration. Looked for:\n{}", places.join("\n")));
+            say(&format!("There is no configuration. Looked for:\n{}\n`countersign init` writes one.", places.join("\n")));
             Err(EXIT_CONFIG.into())
         }
         Err(problems) => {
@@ -131,6 +131,6 @@ fn could_answer<'a>(approvers: &Approvers, members: &'a [Person]) -> Vec<&'a Per
 }
 
 #[expect(clippy::print_stdout, reason = "this is what the command is for")]
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     println!("{line}");
 }

@@ -1,15 +1,17 @@
 //! The command line.
 
+mod init;
 #[cfg(feature = "web")]
-use std::convert::Infallible;
+mod web_room;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
-#[cfg(feature = "web")]
-use std::time::Duration;
 
-#[cfg(feature = "web")]
-use bridge_model::{PersonId, RoomName};
 use clap::{Args, Parser, Subcommand};
+
+pub(crate) use init::{InitArgs, Kind};
+#[cfg(feature = "web")]
+pub(crate) use web_room::{InviteArgs, LINK_FOR, RevokeArgs, WebRoomArgs, WebRoomCommand};
 
 /// Exit status when the command line or the configuration is wrong (sysexits: EX_CONFIG).
 pub(crate) const EXIT_CONFIG: u8 = 78;
@@ -27,6 +29,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Init(Box<InitArgs>),
     Acp(AcpArgs),
     Check(CheckArgs),
     #[cfg(feature = "web")]
@@ -72,59 +75,6 @@ pub(crate) struct CheckArgs {
 pub(crate) struct RecoveryKeyArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
-}
-
-/// Says who may open the page that the bridge serves, and lets people in.
-///
-/// It works while the bridge runs.
-#[cfg(feature = "web")]
-#[derive(Debug, Args)]
-pub(crate) struct WebRoomArgs {
-    #[command(subcommand)]
-    pub(crate) command: WebRoomCommand,
-    #[command(flatten)]
-    pub(crate) config: ConfigArgs,
-}
-
-#[cfg(feature = "web")]
-#[derive(Debug, Subcommand)]
-pub(crate) enum WebRoomCommand {
-    Invite(InviteArgs),
-    /// Lists who has a key.
-    List,
-    Revoke(RevokeArgs),
-}
-
-/// Makes a key for a person and prints the link that lets them in, once.
-///
-/// Whoever opens the link is that person from then on, in that browser, until the key is revoked.
-#[cfg(feature = "web")]
-#[derive(Debug, Args)]
-pub(crate) struct InviteArgs {
-    /// The person's name, as it stands under `approvers`.
-    #[arg(value_parser = person)]
-    pub(crate) name: PersonId,
-    /// A room that they may see; all rooms of the page otherwise. Can be given several times.
-    #[arg(long = "room", value_name = "ROOM", value_parser = |name: &str| Ok::<_, Infallible>(RoomName::new(name)))]
-    pub(crate) rooms: Vec<RoomName>,
-    /// How long the link can be used. Browsers that it let in stay in.
-    #[arg(long, value_name = "SPAN", default_value = "1day", value_parser = humantime::parse_duration)]
-    pub(crate) link_for: Duration,
-}
-
-/// Takes all keys of a person, and closes their open pages.
-#[cfg(feature = "web")]
-#[derive(Debug, Args)]
-pub(crate) struct RevokeArgs {
-    /// The person's name.
-    #[arg(value_parser = person)]
-    pub(crate) name: PersonId,
-}
-
-#[cfg(feature = "web")]
-fn person(text: &str) -> Result<PersonId, String> {
-    let advice = "use up to 32 of a-z, 0-9, `.`, _ and -, beginning with a letter or a digit";
-    bridge_config::person_name(text).ok_or_else(|| advice.to_owned())
 }
 
 #[derive(Debug, Args)]

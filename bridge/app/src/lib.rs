@@ -8,6 +8,7 @@ mod check;
 mod cli;
 mod clock;
 mod hub;
+mod init;
 mod ledger;
 mod log;
 mod rooms;
@@ -28,6 +29,7 @@ pub async fn run() -> ExitCode {
     #[cfg(any(feature = "discord", feature = "matrix", feature = "web-tls"))]
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     match Cli::parse().command {
+        Command::Init(init) => init::run(&init).await,
         Command::Acp(acp) => acp::run(acp).await,
         Command::Check(check) => check::run(&check.config).await,
         #[cfg(feature = "web")]

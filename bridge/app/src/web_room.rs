@@ -66,13 +66,12 @@ pub(crate) fn invite(
 fn invite_one(config: &Config, options: &Options, args: &InviteArgs) -> Result<(), InviteError> {
     let has_key =
         Keys::open(&options.folder, options.outside.clone())?.holders()?.iter().any(|holder| holder.person == args.name);
-    let link = invite(options, &args.name, &args.rooms, args.link_for)?;
+    let link = invite(options, &args.name, &args.rooms, *args.link_for)?;
     say(&link);
     if has_key {
         tell(&format!("{} has another key already, which goes on; `web-room revoke {}` takes all of them", args.name, args.name));
     }
-    let for_how_long = humantime::format_duration(args.link_for);
-    tell(&format!("This link lets in whoever opens it within {for_how_long}, as {}. Give it to nobody else.", args.name));
+    tell(&format!("This link lets in whoever opens it within {}, as {}. Give it to nobody else.", args.link_for, args.name));
     let rooms: BTreeSet<&RoomName> =
         if args.rooms.is_empty() { options.rooms.iter().collect() } else { args.rooms.iter().collect() };
     for room in rooms {
@@ -121,7 +120,7 @@ fn revoke_one(options: &Options, args: &RevokeArgs) -> Result<(), InviteError> {
     match keys.revoke(&args.name)? {
         0 => tell(&format!("{} has no key", args.name)),
         count => {
-            tell(&format!("{count} key(s) of {} are revoked; pages that {} had open close within seconds", args.name, args.name))
+            tell(&format!("{count} key(s) of {} are revoked; pages that {} had open close within seconds", args.name, args.name));
         }
     }
     Ok(())

@@ -166,3 +166,19 @@ fn write(path: &Path, bytes: &[u8], mode: u32) {
     fs::write(path, bytes).expect("a file");
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
 }
+
+#[test]
+fn a_new_configuration_belongs_where_it_is_found_again() {
+    let place = |explicit: Option<&str>, variables: &[(&str, &str)]| {
+        new_place_in(explicit.map(Path::new), &variables.iter().copied().collect()).map(|place| place.display().to_string())
+    };
+    let home = ("HOME", "/home/ada");
+    assert_eq!(place(None, &[home]).as_deref(), Some("/home/ada/.config/countersign/countersign.toml"));
+    let elsewhere = ("XDG_CONFIG_HOME", "/config");
+    assert_eq!(place(None, &[home, elsewhere]).as_deref(), Some("/config/countersign/countersign.toml"));
+    let named = ("COUNTERSIGN_CONFIG", "/etc/c.toml");
+    assert_eq!(place(None, &[home, elsewhere, named]).as_deref(), Some("/etc/c.toml"));
+    assert_eq!(place(Some("/d.toml"), &[home, named]).as_deref(), Some("/d.toml"));
+    assert!(place(Some("d.toml"), &[]).is_some_and(|place| place.starts_with('/') && place.ends_with("/d.toml")));
+    assert_eq!(place(None, &[]), None);
+}
