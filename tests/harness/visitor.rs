@@ -26,7 +26,7 @@ pub struct Answer {
 /// An open event stream.
 pub struct Events {
     response: Response,
-    rest: String,
+    rest: Vec<u8>,
 }
 
 impl Visitor {
@@ -86,7 +86,7 @@ impl Visitor {
         if response.status() != 200 {
             return Err(response.status().as_u16());
         }
-        let mut events = Events { response, rest: String::new() };
+        let mut events = Events { response, rest: Vec::new() };
         let mut cards = Vec::new();
         loop {
             let (name, data) = events.next().await.expect("an event");
@@ -137,15 +137,16 @@ impl Events {
     /// The next event, or `None` once the stream has ended.
     pub async fn next(&mut self) -> Option<(String, Value)> {
         loop {
-            if let Some((event, rest)) = self.rest.split_once("\n\n") {
+            if let Some(end) = self.rest.windows(2).position(|two| two == b"\n\n") {
+                let event: Vec<u8> = self.rest.drain(..end + 2).collect();
+                let event = std::str::from_utf8(&event).expect("UTF-8");
                 let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
                 let (name, data) = (field("event: "), field("data: "));
-                self.rest = rest.to_owned();
                 let (Some(name), Some(data)) = (name, data) else { continue };
                 return Some((name, serde_json::from_str(&data).expect("JSON")));
             }
             let chunk = self.response.chunk().await.ok()??;
-            self.rest.push_str(std::str::from_utf8(&chunk).expect("ASCII pieces"));
+            self.rest.extend(chunk);
         }
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn rules(config: Option<&Config>, source: &SourceName) -> Rules {
         refusal: RefusalStyle::RejectOnce,
     };
     let rooms = config.map(|config| &config.rooms).into_iter().flatten();
-    let rooms = rooms.filter_map(|(name, room)| Some((name.clone(), room_rules(room)?)));
+    let rooms = rooms.map(|(name, room)| (name.clone(), room_rules(room)));
     let route = config.and_then(|config| config.acp.room.clone()).map(|room| (source.clone(), room));
     Rules {
         policy: config.map_or(nobody, |config| config.policy.clone()),
@@ -37,8 +37,7 @@ pub(crate) fn rules(config: Option<&Config>, source: &SourceName) -> Rules {
     }
 }
 
-/// `None` for a service that is not built in.
-fn room_rules(room: &RoomConfig) -> Option<RoomRules> {
+fn room_rules(room: &RoomConfig) -> RoomRules {
     let card = match room.service {
         #[cfg(feature = "matrix")]
         Service::Matrix { .. } => matrix_room::LIMITS,
@@ -46,10 +45,11 @@ fn room_rules(room: &RoomConfig) -> Option<RoomRules> {
         Service::Discord { .. } => discord_room::LIMITS,
         #[cfg(feature = "web")]
         Service::Web => web_room::LIMITS,
+        // Nothing is served with such a room. If it were, no card would fit.
         #[cfg(not(all(feature = "matrix", feature = "discord", feature = "web")))]
-        _ => return None,
+        _ => bridge_model::CardLimits { buttons_max: 0, label_max: 0, label_seen: 0, text_bytes_max: 0 },
     };
-    Some(RoomRules { approvers: room.approvers.clone(), card })
+    RoomRules { approvers: room.approvers.clone(), card }
 }
 
 /// What to say about a room that this program was built without.
