@@ -85,7 +85,7 @@ async fn what_is_no_request_at_all_ends_its_connection_alone() {
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
         b"GET / HTTP/1.1\r\n\r\n".to_vec(),
         b"GET / HTTP/9.9\r\nHost: x\r\n\r\n".to_vec(),
-        [b"GET / HTTP/1.1\r\nHost: x\r\nX: ".as_slice(), &[b'x'; 100_000]].concat(),
+        [b"GET / HTTP/1.1\r\nHost: x\r\nX: ".as_slice(), &vec![b'x'; 100_000]].concat(),
         format!("GET {origin}/ HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", desk.port).into_bytes(),
         format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{0}\r\nHost: 127.0.0.1:{0}\r\n\r\n", desk.port).into_bytes(),
         b"POST /api/join HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nContent-Length: 20\r\n\r\n".to_vec(),
