@@ -15,7 +15,10 @@ async fn a_web_room_is_configured_by_flags_alone() {
     let config = bridge_config::load(Some(&file)).expect("understood").expect("there");
     assert!(config.warnings.is_empty(), "{:?}", config.warnings);
     assert_eq!((mode(&file), mode(&in_home(&init, ""))), (0o600, 0o700));
-    assert!(said.contains("web-room invite ada") && said.contains("countersign acp -- YOUR-AGENT"), "{said}");
+    for person in ["ada", "bob"] {
+        assert!(said.contains(&format!("join           {person}: http://127.0.0.1:7391/join#")), "{said}");
+    }
+    assert!(said.contains("countersign acp -- YOUR-AGENT"), "{said}");
 }
 
 #[tokio::test]
