@@ -3,7 +3,7 @@
     deaf_agent.py REQUEST GATE RECEIVED
 
 Sends the line REQUEST. Once a long line has filled its input it says so with the notification `_full`. It reads when
-somebody has written to the named pipe GATE; the file RECEIVED gets everything.
+somebody has written to the named pipe GATE, and ends instead if that is `end`; the file RECEIVED gets everything.
 """
 
 import fcntl
@@ -24,7 +24,8 @@ while waiting < LEAST:
     [waiting] = struct.unpack("i", fcntl.ioctl(0, termios.FIONREAD, b"\0" * 4))
 print('{"jsonrpc":"2.0","method":"_full"}', flush=True)
 with open(gate) as opened:
-    opened.read()
+    if opened.read() == "end":
+        sys.exit()
 with open(received, "wb", buffering=0) as log:
     for line in sys.stdin.buffer:
         log.write(line)

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::binaries::own_binary;
@@ -18,6 +18,16 @@ pub fn scripted_agent() -> Vec<OsString> {
 /// The agent that sends back what it is sent; see `agents/echo_agent.py`.
 pub fn echo_agent() -> Vec<OsString> {
     vec!["python3".into(), python_script("echo_agent.py").into()]
+}
+
+/// Asks, and reads nothing until somebody writes to the gate; see `agents/deaf_agent.py`. Its option `o` is called `Go`.
+pub fn deaf_agent(gate: &Path, received: &Path) -> Vec<OsString> {
+    let options = json!([{"optionId": "o", "name": "Go", "kind": "allow_once"}]);
+    let call = json!({"toolCallId": "c", "rawInput": {"command": "touch deaf"}});
+    let params = json!({"sessionId": "s", "toolCall": call, "options": options});
+    let request = json!({"jsonrpc": "2.0", "id": "r", "method": "session/request_permission", "params": params});
+    let script = python_script("deaf_agent.py");
+    vec!["python3".into(), script.into(), request.to_string().into(), gate.into(), received.into()]
 }
 
 /// An agent that plays steps and keeps every byte it receives; see `agents/raw_agent.py`.

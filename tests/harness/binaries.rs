@@ -14,14 +14,7 @@ pub async fn countersign() -> &'static Path {
 
 /// The whole workspace, so that features, and with them all dependencies, are those that the tests were built with.
 fn build() -> PathBuf {
-    let mut cargo = Command::new(env!("CARGO"));
-    // Cargo says these of the package whose tests it runs; build scripts that look at them would all run anew.
-    for of_this_package in ["MANIFEST_DIR", "MANIFEST_LINKS", "PKG_NAME"] {
-        cargo.env_remove(format!("CARGO_{of_this_package}"));
-    }
-    for part in ["MAJOR", "MINOR", "PATCH", "PRE"] {
-        cargo.env_remove(format!("CARGO_PKG_VERSION_{part}"));
-    }
+    let mut cargo = cargo();
     let output = cargo
         .args(["build", "--workspace", "--bins", "--message-format=json-render-diagnostics"])
         .current_dir(workspace())
@@ -38,8 +31,21 @@ fn build() -> PathBuf {
     messages.filter_map(executable).next_back().expect("the workspace has a binary `countersign`")
 }
 
+/// Cargo, as if it had not been Cargo that runs this.
+pub(crate) fn cargo() -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    // It says these of the package whose tests it runs; build scripts that look at them would all run anew.
+    for of_this_package in ["MANIFEST_DIR", "MANIFEST_LINKS", "PKG_NAME"] {
+        cargo.env_remove(format!("CARGO_{of_this_package}"));
+    }
+    for part in ["MAJOR", "MINOR", "PATCH", "PRE"] {
+        cargo.env_remove(format!("CARGO_PKG_VERSION_{part}"));
+    }
+    cargo
+}
+
 /// Where this test binary was built.
-fn target_dir() -> PathBuf {
+pub(crate) fn target_dir() -> PathBuf {
     let test = std::env::current_exe().expect("this program's path");
     // target/debug/deps/scenarios-0123456789abcdef
     test.ancestors().nth(3).expect("a target folder").to_owned()
@@ -51,7 +57,7 @@ pub(crate) fn own_binary(name: &str) -> PathBuf {
     test.ancestors().nth(2).expect("a profile's folder").join(name)
 }
 
-fn workspace() -> &'static Path {
+pub(crate) fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are in the workspace")
 }
 

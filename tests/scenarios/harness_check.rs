@@ -1,5 +1,6 @@
 //! The harness itself, without a bridge.
 
+mod browser;
 mod discord;
 
 use countersign_tests::{BridgeProcess, Device, HttpMember, Launch, Member, RawAgent, Synapse, scripted_agent};

@@ -8,11 +8,12 @@ use countersign_tests::{PATIENCE, countersign};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// One for each kind of service.
-const TRIED: [&str; 4] = [
+/// One for each kind of service; that of the page has a browser.
+const TRIED: [&str; 5] = [
     "rooms::choosing::discord::each_button_returns_its_option",
     "rooms::choosing::matrix_plain::each_button_returns_its_option",
     "discord_double::a_click_arrives_typed_and_is_acknowledged_once",
+    "rooms::choosing::web::each_button_returns_its_option",
     "check::rooms_of_both_kinds_are_looked_at_though_one_does_not_work",
 ];
 
