@@ -60,6 +60,11 @@ impl Environment {
         self.0.iter().filter(|(name, _)| name.starts_with(PREFIX)).map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
+    /// The names of the variables that override settings. A program that is given settings of its own must not inherit them.
+    pub fn override_names(&self) -> impl Iterator<Item = &str> {
+        self.overrides().map(|(name, _)| name)
+    }
+
     /// Overrides without a file would be lost in silence, so they are an error.
     pub(crate) fn overrides_nothing(&self) -> Option<ConfigError> {
         let problems = self.overrides().map(|(name, _)| Problem {

@@ -29,13 +29,20 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[cfg(feature = "demo")]
+    Demo(DemoArgs),
     Init(Box<InitArgs>),
+    #[cfg(feature = "acp")]
     Acp(AcpArgs),
     Check(CheckArgs),
     #[cfg(feature = "web")]
     WebRoom(WebRoomArgs),
     #[cfg(feature = "matrix")]
     RecoveryKey(RecoveryKeyArgs),
+    /// The agent of `demo`, on standard input and output.
+    #[cfg(feature = "demo")]
+    #[command(hide = true)]
+    DemoAgent,
 }
 
 /// Stands between an ACP client and its agent.
@@ -45,6 +52,7 @@ pub(crate) enum Command {
 /// answers in time, or anything breaks: the agent is refused.
 ///
 /// It ends as the agent ends, with the same exit status.
+#[cfg(feature = "acp")]
 #[derive(Debug, Args)]
 pub(crate) struct AcpArgs {
     #[command(flatten)]
@@ -64,6 +72,32 @@ pub(crate) struct AcpArgs {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+}
+
+/// Shows what it is like: an agent that asks, and a page where you answer. No account, no token, no network.
+///
+/// It starts the bridge with a temporary configuration, and an agent that wants to do five harmless things in a temporary
+/// folder. It prints the link of the page, and then what the agent asks, what comes back, and what it does or does not do.
+///
+/// `countersign demo -- claude-agent-acp` takes a real agent, which does what you then type.
+#[cfg(feature = "demo")]
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// How long a request waits for you before it is refused.
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = humantime::parse_duration)]
+    pub(crate) lifetime: std::time::Duration,
+    /// Where the page is served. Otherwise 127.0.0.1:7391, or any free port if that is taken.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<std::net::SocketAddr>,
+    /// The folder that a real agent works in. Otherwise a temporary one.
+    #[arg(long, value_name = "DIR", requires = "agent")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Show the bridge's log too.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+    /// A real agent and its arguments.
+    #[arg(last = true, value_name = "AGENT")]
+    pub(crate) agent: Vec<OsString>,
 }
 
 /// Makes a recovery key for the Matrix account and prints it, once.

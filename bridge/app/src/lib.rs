@@ -2,11 +2,16 @@
 
 #[cfg(not(any(feature = "discord", feature = "matrix", feature = "web")))]
 compile_error!("build it with at least one kind of room: --features discord, matrix or web");
+#[cfg(not(feature = "acp"))]
+compile_error!("build it with at least one source: --features acp");
 
+#[cfg(feature = "acp")]
 mod acp;
 mod check;
 mod cli;
 mod clock;
+#[cfg(feature = "demo")]
+mod demo;
 mod hub;
 mod init;
 mod ledger;
@@ -29,12 +34,17 @@ pub async fn run() -> ExitCode {
     #[cfg(any(feature = "discord", feature = "matrix", feature = "web-tls"))]
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     match Cli::parse().command {
+        #[cfg(feature = "demo")]
+        Command::Demo(args) => demo::run(args).await,
         Command::Init(init) => init::run(&init).await,
+        #[cfg(feature = "acp")]
         Command::Acp(acp) => acp::run(acp).await,
         Command::Check(check) => check::run(&check.config).await,
         #[cfg(feature = "web")]
         Command::WebRoom(web_room) => web_room::run(&web_room),
         #[cfg(feature = "matrix")]
         Command::RecoveryKey(recovery_key) => check::recovery_key(&recovery_key.config).await,
+        #[cfg(feature = "demo")]
+        Command::DemoAgent => demo::agent().await,
     }
 }
