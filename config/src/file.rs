@@ -1,8 +1,8 @@
 //! Finds files, and reads only those that others could not have written or read.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
@@ -117,6 +117,27 @@ fn in_home(environment: &Environment) -> Option<PathBuf> {
     let config_home = environment.folder("XDG_CONFIG_HOME");
     let config_home = config_home.or_else(|| environment.folder("HOME").map(|home| home.join(".config")));
     config_home.map(|folder| folder.join("countersign").join(NAME))
+}
+
+/// Makes a folder that nobody else can read, if it is missing; one that others could change is refused.
+pub fn private_folder(path: &Path) -> Result<(), Unusable> {
+    let at = path.display();
+    let unusable = |error: std::io::Error| Unusable {
+        what: format!("{at} cannot be used: {error}"),
+        advice: "make it a folder that this user can write to".into(),
+    };
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(unusable)?;
+    let folder = std::fs::metadata(path).map_err(unusable)?;
+    let this_user = Uid::effective().as_raw();
+    if folder.uid() != this_user {
+        let what = format!("{at} belongs to user {}, who could change what is kept there", folder.uid());
+        return Err(Unusable { what, advice: format!("make it your own: chown {this_user} {at}") });
+    }
+    if folder.mode() & 0o022 != 0 {
+        let what = format!("{at} can be written by other users");
+        return Err(Unusable { what, advice: format!("run: chmod go-w {at}") });
+    }
+    Ok(())
 }
 
 /// `None` if there is no such file. Whoever can write it decides who may answer.

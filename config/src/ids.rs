@@ -60,6 +60,10 @@ pub(crate) fn discord_roles<C: FromIterator<RoleId>>(entry: &Entry<'_>) -> Optio
 pub(crate) fn web_people<C: FromIterator<PersonId>>(entry: &Entry<'_>) -> Option<C> {
     let person = |entry: Entry<'_>| {
         let text = entry.text()?;
+        if text == "anyone" {
+            entry.refuse("\"anyone\" is not a person", "write approvers = \"anyone\", without brackets, or leave it out");
+            return None;
+        }
         let person = person_name(&text);
         if person.is_none() {
             let advice = "use up to 32 of a-z, 0-9, `.`, _ and -, beginning with a letter or a digit, as for `web-room invite`";
@@ -75,6 +79,7 @@ pub(crate) fn web_people<C: FromIterator<PersonId>>(entry: &Entry<'_>) -> Option
 pub fn person_name(text: &str) -> Option<PersonId> {
     let plain = |b: u8| matches!(b, b'a'..=b'z' | b'0'..=b'9');
     let is_name = text.len() <= PERSON_NAME_BYTES_MAX
+        && text != "anyone"
         && text.bytes().next().is_some_and(plain)
         && text.bytes().all(|b| plain(b) || b"._-".contains(&b));
     is_name.then(|| PersonId::new(text))

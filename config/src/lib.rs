@@ -31,7 +31,7 @@ use policy::Policy;
 pub use discord::Discord;
 pub use environment::Environment;
 pub use example::EXAMPLE;
-pub use file::{Unusable, new_place, places, read_named};
+pub use file::{Unusable, new_place, places, private_folder, read_named};
 pub use ids::person_name;
 pub use matrix::{Login, Matrix};
 pub use problem::{ConfigError, Origin, Problem};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use bridge_model::Secret;
-use url::{Host, Url};
+use url::Url;
 
 use crate::problem::Reported;
 use crate::secret::Secrets;
@@ -14,7 +14,7 @@ use crate::section::{Entry, Section};
 #[derive(Clone, Debug)]
 pub struct Web {
     pub listen: SocketAddr,
-    /// What people open, without a path. `None`: the address that is listened on.
+    /// What people open, without a path, where it is encrypted. `None`: the address that is listened on.
     pub url: Option<Url>,
     pub tls: Option<WebTls>,
     /// Where requests may come from that a reverse proxy has taken the TLS off. Empty: there is no proxy.
@@ -58,10 +58,10 @@ pub(crate) fn web(mut section: Section<'_>, secrets: &Secrets<'_>) -> Result<Web
                 "write it with https://",
             );
         }
-        (Some(url), Some(entry)) if !is_secure && !is_on_loopback(url) => {
+        (Some(_), Some(entry)) if !is_secure => {
             entry.refuse(
-                format!("{url} could be read and pressed by whoever is on the way"),
-                "add tls_cert_file and tls_key_file, or put a proxy with TLS before it and name its address under proxies",
+                "is for a page that is encrypted; this one is at the address that it listens on",
+                "remove it, add tls_cert_file and tls_key_file, or put a proxy with TLS before it and name its address under proxies",
             );
         }
         (None, _) if is_secure => {
@@ -123,13 +123,4 @@ fn proxies(entry: &Entry<'_>) -> Result<BTreeSet<IpAddr>, Reported> {
         })
     };
     entry.list().ok_or(Reported)?.into_iter().map(parse).collect()
-}
-
-fn is_on_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
-    }
 }

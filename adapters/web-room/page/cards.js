@@ -8,10 +8,16 @@ const STATES = {
   expired: "Expired",
   withdrawn: "Withdrawn",
   refused: "Refused",
+  lost: "Unknown",
 };
 const HURRY_MS = 30000;
+// Of a card, in lines, and of a line on a phone, in characters: about a screen.
+const LONG_FROM = 40;
+const LINE_LENGTH = 40;
+// Lines that are drawn each on its own.
+const LINES_MAX = 1000;
 
-// Draws a card. `pressed(card, button, element)` is called when a button is pressed.
+// Draws a card. `pressed(event, card, button, element)` is called when a button is pressed.
 export function draw(card, pressed) {
   const article = make("article", "card");
   article.dataset.card = card.id;
@@ -20,7 +26,13 @@ export function draw(card, pressed) {
   article.setAttribute("aria-labelledby", title);
 
   const line = make("p", "line-of-state");
-  line.append(make("span", "state"), make("span", "left"), make("span", "where", `#${card.number} in ${card.room}`));
+  line.id = `state-${card.id}`;
+  const where = make("span", "where", `#${card.number} in ${card.room}, `);
+  const asked = make("time", "", new Date(card.asked_at).toLocaleTimeString([], { timeStyle: "short" }));
+  asked.dateTime = new Date(card.asked_at).toISOString();
+  where.append(asked);
+  line.append(make("span", "state"), make("span", "left"), where);
+  article.setAttribute("aria-describedby", line.id);
   const headline = sentence("h3", "headline", card.headline);
   headline.id = title;
   headline.tabIndex = -1;
@@ -34,10 +46,23 @@ export function draw(card, pressed) {
     options.setAttribute("role", "group");
     options.setAttribute("aria-labelledby", title);
     options.append(...card.buttons.map((button) => option(card, button, article, pressed)));
+    options.id = `options-${card.id}`;
+    options.tabIndex = -1;
     reply.before(options);
+    if (isLong(card)) {
+      const down = make("a", "down", "To the buttons");
+      down.href = `#${options.id}`;
+      line.append(down);
+    }
   }
   update(article, card);
   return article;
+}
+
+// Whether its buttons are surely out of sight.
+function isLong({ sections }) {
+  const lines = sections.map(({ text }) => text.split("\n").length + text.length / LINE_LENGTH);
+  return LONG_FROM < lines.reduce((sum, count) => sum + count, 0);
 }
 
 // Brings a drawn card up to date. It keeps its place, its details and what its person was told.
@@ -52,8 +77,10 @@ export function update(article, card) {
 }
 
 function end(article, card) {
-  const hadFocus = article.contains(document.activeElement);
-  article.querySelector(".options")?.remove();
+  const options = article.querySelector(".options");
+  const hadFocus = options?.contains(document.activeElement);
+  options?.remove();
+  article.querySelector(".down")?.remove();
   article.querySelector(".ending")?.remove();
   const ending = sentence("p", "ending", card.ending);
   if (card.ended_at !== null) {
@@ -108,7 +135,7 @@ function option(card, button, article, pressed) {
   element.type = "button";
   element.dataset.token = button.token;
   element.append(make("span", "label", button.label), " ", make("span", "does", button.does));
-  element.addEventListener("click", () => pressed(card, button, article));
+  element.addEventListener("click", (event) => pressed(event, card, button, article));
   return element;
 }
 
@@ -121,8 +148,18 @@ function section({ heading, code, text }) {
   }
   // A line that wraps is set in, so that no piece of it passes for a line of its own.
   const lines = make("div", "lines");
-  for (const line of text.replace(/\n$/, "").split("\n")) {
-    const row = make("div", kindOfLine(heading, line));
+  const all = text.replace(/\n$/, "").split("\n");
+  // More would keep the browser busy for seconds. The rest is there as well, in one piece.
+  const drawn = all.slice(0, LINES_MAX);
+  if (LINES_MAX < all.length) {
+    drawn.push(all.slice(LINES_MAX).join("\n"));
+  }
+  for (const line of drawn) {
+    const kind = kindOfLine(heading, line);
+    const row = make("div", `line ${kind}`);
+    if (kind !== "") {
+      row.setAttribute("role", kind);
+    }
     row.append(...(line === "" ? [document.createElement("br")] : unbroken(line)));
     lines.append(row);
   }
@@ -130,11 +167,12 @@ function section({ heading, code, text }) {
   return element;
 }
 
+// Of a change; the empty text otherwise.
 function kindOfLine(heading, line) {
-  if (heading === "Change" && line.startsWith("+")) {
-    return "line added";
+  if (heading !== "Change") {
+    return "";
   }
-  return heading === "Change" && line.startsWith("-") ? "line removed" : "line";
+  return { "+": "insertion", "-": "deletion" }[line[0]] ?? "";
 }
 
 // Whose words they are is told apart: ours are plain.

@@ -5,6 +5,8 @@ const RETRY_MIN_MS = 300;
 const RETRY_MAX_MS = 5000;
 // The bridge says something at least every 15 seconds.
 const SILENCE_MAX_MS = 40000;
+// It answers a press within 10 seconds, or says that it has not.
+const ANSWER_WITHIN_MS = 15000;
 
 let stream = null;
 
@@ -48,30 +50,77 @@ async function send(path, body) {
   if (stream !== null) {
     headers["countersign-stream"] = stream;
   }
-  const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body), cache: "no-store" });
+  const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body), cache: "no-store",
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
   return response.status === 204 ? {} : response.json();
 }
 
-// Keeps the event stream open. Calls `told` with each event's name and data, and `state` with "open", "closed" or "out".
+// Keeps the event stream open. Calls `told` with each event's name and data, and `state` with "open", "closed" or "out" and
+// with what the bridge said, if it said no.
 export async function listen(told, state) {
   let wait = RETRY_MIN_MS;
   while (hasJoined()) {
+    let [next, said] = ["closed", undefined];
     try {
-      const answer = await follow(told, state);
-      if (answer === 401) {
-        state("out");
-        return;
+      const response = await known() ?? (await follow(told, state));
+      if (response.ok) {
+        wait = RETRY_MIN_MS;
+      } else {
+        next = response.status === 401 ? "out" : "closed";
+        said = (await response.json()).reply;
       }
-      wait = answer === 200 ? RETRY_MIN_MS : wait;
-    } catch {
-      // The bridge is away; it is tried again.
+    } catch (error) {
+      // The bridge is away, or it is another; it is tried again.
+      said = error instanceof NotTheBridge ? "something else answers at this address. Nothing was sent to it." : undefined;
     }
     stream = null;
-    state("closed");
+    state(next, said);
     await pause(wait);
     wait = Math.min(2 * wait, RETRY_MAX_MS);
   }
   state("out");
+}
+
+class NotTheBridge extends Error {}
+
+// Whether it is the bridge that let this page in, which shows that it knows the hash of the word. Anybody may have taken its
+// port while it was away, and is told neither the word nor the cookie. Null: it is; the refusal otherwise.
+async function known() {
+  const word = await digest(decode(page()));
+  const id = encode((await digest(concat(text("countersign-id"), word))).slice(0, 16));
+  const nonce = encode(crypto.getRandomValues(new Uint8Array(16)));
+  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  const asked = await fetch(`/api/proof?session=${id}&nonce=${nonce}`, { credentials: "omit", cache: "no-store", signal });
+  if (asked.status === 401) {
+    return asked;
+  }
+  const proof = asked.ok ? (await asked.json()).proof : undefined;
+  const key = await crypto.subtle.importKey("raw", word, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
+  const expected = text(`countersign-proof${nonce}`);
+  if (typeof proof !== "string" || !(await crypto.subtle.verify("HMAC", key, decode(proof), expected))) {
+    throw new NotTheBridge();
+  }
+  return null;
+}
+
+async function digest(bytes) {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+}
+
+function text(words) {
+  return new TextEncoder().encode(words);
+}
+
+function concat(...parts) {
+  return new Uint8Array(parts.flatMap((part) => [...part]));
+}
+
+function encode(bytes) {
+  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function decode(words) {
+  return Uint8Array.from(atob(words.replaceAll("-", "+").replaceAll("_", "/")), (byte) => byte.charCodeAt(0));
 }
 
 // One connection, until it ends. EventSource cannot send the word that tells this page from others.
@@ -82,14 +131,14 @@ async function follow(told, state) {
     const headers = { accept: "text/event-stream", [PAGE]: page() };
     const response = await fetch("/api/events", { headers, cache: "no-store", signal: given.signal });
     if (!response.ok) {
-      return response.status;
+      return response;
     }
     const events = new Events();
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
       const { value, done } = await reader.read();
       if (done) {
-        return 200;
+        return response;
       }
       clearTimeout(silent);
       silent = setTimeout(() => given.abort(), SILENCE_MAX_MS);
@@ -106,7 +155,6 @@ async function follow(told, state) {
     }
   } finally {
     clearTimeout(silent);
-    given.abort();
   }
 }
 

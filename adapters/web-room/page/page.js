@@ -3,64 +3,113 @@
 import { hasJoined, join, leave, listen, press } from "./connection.js";
 import { count, draw, update } from "./cards.js";
 
-// Presses so soon after the page has moved were meant for what was there before.
+// A press so soon after its button has moved was meant for what was there before.
 const SETTLE_MS = 600;
 // A card that has ended stays where it was for so long, so that whoever pressed sees what became of it.
 const LINGER_MS = 8000;
 const EARLIER_MAX = 200;
+// What was said and may not have been heard yet.
+const SAID_MAX = 5;
 
 const root = document.documentElement;
 const at = (id) => document.getElementById(id);
 const waiting = at("waiting").querySelector(".cards");
 const earlier = at("earlier").querySelector(".cards");
 const articles = new Map();
-// Cards that the bridge has told of since it was connected to; null while it is not.
-let told = null;
+// Cards that the bridge has told of since it was connected to.
+let told = new Set();
+// Whether it has told of all that there is, and whether it ever had before.
 let isReady = false;
-let settling = 0;
+let wasReady = false;
+// New cards that came while it had not.
+let missed = [];
+let canNotify = true;
 
-function moved() {
-  root.dataset.armed = "false";
-  clearTimeout(settling);
-  settling = setTimeout(() => (root.dataset.armed = "true"), SETTLE_MS);
+// Changes the page, and takes no press of buttons that are somewhere else afterwards until they have been there for a while.
+function change(act) {
+  const result = act();
+  settleMoved();
+  return result;
+}
+
+function settleMoved() {
+  for (const button of waiting.querySelectorAll(".option")) {
+    // In the page, since whoever scrolls knows that it moves.
+    const { left, top } = button.getBoundingClientRect();
+    const place = `${Math.round(left + scrollX)} ${Math.round(top + scrollY)}`;
+    if (button.place !== place) {
+      button.place = place;
+      settle(button);
+    }
+  }
+}
+
+// Counted from when it is seen, which is two frames later.
+function settle(button) {
+  button.dataset.settling = "";
+  button.settledAt = Infinity;
+  clearTimeout(button.settling);
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    clearTimeout(button.settling);
+    button.settledAt = performance.now() + SETTLE_MS;
+    button.settling = setTimeout(() => delete button.dataset.settling, SETTLE_MS);
+  }));
+}
+
+function settleAll() {
+  waiting.querySelectorAll(".option").forEach(settle);
 }
 
 function show(card) {
-  told?.add(card.id);
+  told.add(card.id);
   const known = articles.get(card.id);
-  if (known) {
-    const wasWaiting = known.dataset.state === "waiting";
-    update(known, card);
-    moved();
-    if (wasWaiting && card.state !== "waiting") {
-      say(known.querySelector(".ending").textContent);
-      known.notification?.close();
-    }
-    if (card.ending !== null) {
-      putAway(known);
-    }
-  } else {
-    const article = draw(card, pressed);
-    articles.set(card.id, article);
-    moved();
-    if (card.ending === null) {
-      waiting.append(article);
-    } else if (isReady) {
-      // Somebody who looks at the page sees what was refused at once.
-      waiting.append(article);
-      putAway(article);
-    } else {
-      earlier.prepend(article);
-    }
-    if (isReady) {
-      const headline = article.querySelector(".headline").textContent;
-      say(headline);
-      if (card.ending === null) {
-        notify(article, headline, card.room);
-      }
-    }
-  }
+  change(() => (known ? renew(known, card) : add(card)));
   tally();
+}
+
+function renew(article, card) {
+  const wasOpen = isOpen(article);
+  update(article, card);
+  if (wasOpen && !isOpen(article)) {
+    say(card.number, article.querySelector(".ending").textContent);
+    article.notification?.close();
+  }
+  if (card.ending !== null) {
+    putAway(article);
+  }
+}
+
+function add(card) {
+  const article = draw(card, pressed);
+  articles.set(card.id, article);
+  if (card.ending !== null && !isReady) {
+    earlier.prepend(article);
+    trim();
+    return;
+  }
+  waiting.append(article);
+  if (card.ending !== null) {
+    // Somebody who looks at the page sees what was refused at once.
+    putAway(article);
+  }
+  if (isReady) {
+    announce(article, card);
+  } else if (wasReady) {
+    // It came while this page was away.
+    missed.push([article, card]);
+  }
+}
+
+function announce(article, card) {
+  const headline = article.querySelector(".headline").textContent;
+  say(card.number, headline);
+  if (card.ending === null) {
+    notify(article, headline, card.room);
+  }
+}
+
+function isOpen(article) {
+  return article.dataset.state === "waiting";
 }
 
 // Once nobody looks at it any more.
@@ -72,45 +121,48 @@ function putAway(article) {
       return;
     }
     if (article.parentElement === waiting) {
-      earlier.prepend(article);
-      moved();
+      change(() => earlier.prepend(article));
     }
-    while (EARLIER_MAX < earlier.childElementCount) {
-      articles.delete(earlier.lastElementChild.dataset.card);
-      earlier.lastElementChild.remove();
-    }
+    trim();
     tally();
   }, LINGER_MS);
 }
 
+function trim() {
+  while (EARLIER_MAX < earlier.childElementCount) {
+    articles.delete(earlier.lastElementChild.dataset.card);
+    earlier.lastElementChild.remove();
+  }
+}
+
 function tally() {
-  const open = [...articles.values()].filter((article) => article.dataset.state === "waiting").length;
+  const open = [...articles.values()].filter(isOpen).length;
   document.title = open === 0 ? "Countersign" : `(${open}) Countersign`;
   at("nothing").hidden = waiting.childElementCount !== 0;
   at("earlier").hidden = earlier.childElementCount === 0;
 }
 
-async function pressed(card, button, article) {
+async function pressed(event, card, button, article) {
   const reply = article.querySelector(".reply");
+  const tell = (text) => change(() => (reply.textContent = text));
   if (root.dataset.connection !== "open") {
-    reply.textContent = "Nothing was sent: the bridge is not connected.";
+    tell("Nothing was sent: the bridge is not connected.");
     return;
   }
-  if (root.dataset.armed !== "true") {
-    reply.textContent = "Nothing was sent: the page had just moved. Press again if you mean it.";
+  // A keyboard presses what has the focus, wherever it is.
+  const { dataset, settledAt } = event.currentTarget;
+  if (event.detail !== 0 && ("settling" in dataset || event.timeStamp < settledAt)) {
+    tell("Nothing was sent: the button had just moved or come into view. Press again if you mean it.");
     return;
   }
-  if (article.dataset.pressed) {
+  if ("pressed" in article.dataset) {
     return;
   }
-  article.dataset.pressed = button.style;
-  reply.textContent = `Sending ${JSON.stringify(button.label)} …`;
+  article.dataset.pressed = "";
+  tell(`Sending ${JSON.stringify(button.label)} …`);
   const answer = await press(card.id, button.token);
   delete article.dataset.pressed;
-  reply.textContent = answer.counted ? "" : (answer.reply ?? "Your click did not count.");
-  if (answer.counted) {
-    article.dataset.counted = "true";
-  }
+  tell(answer.counted ? "" : (answer.reply ?? "Your click did not count."));
 }
 
 function onEvent(name, data) {
@@ -118,63 +170,108 @@ function onEvent(name, data) {
     at("who").textContent = `You are ${data.person}${data.rooms.length === 0 ? ", in no room" : `, in ${data.rooms.join(", ")}`}`;
     told = new Set();
     isReady = false;
+    missed = [];
   } else if (name === "card") {
     show(data);
   } else if (name === "ready") {
     isReady = true;
+    wasReady = true;
     forget();
+    missed.filter(([article]) => isOpen(article)).forEach(([article, card]) => announce(article, card));
   }
 }
 
-// What the bridge does not know any more is over.
+// What the bridge does not know any more cannot be answered; what became of it is not known here.
 function forget() {
   for (const [id, article] of articles) {
-    if (!told.has(id) && article.dataset.state === "waiting") {
-      const text = "The bridge was started anew, and this card no longer counts. Nothing was allowed here.";
-      update(article, { state: "withdrawn", left_ms: null, ending: [{ by: "us", text }], ended_at: null });
+    if (!told.has(id) && ["waiting", "chosen"].includes(article.dataset.state)) {
+      const text = "The bridge does not know this card any more, and it cannot be answered here. Its log has what became of it.";
+      change(() => update(article, { state: "lost", left_ms: null, ending: [{ by: "us", text }], ended_at: null }));
+      article.notification?.close();
       putAway(article);
-      moved();
     }
   }
   tally();
 }
 
-function onState(state) {
+function onState(state, said) {
+  const was = root.dataset.connection;
   root.dataset.connection = state;
-  const words = { open: "Connected", closed: "Not connected. Nothing can be pressed until the bridge is back.", out: "" };
-  at("connection").textContent = words[state];
-  at("leave").hidden = state !== "open";
-  at("notify").hidden = state !== "open" || !canAsk();
-  at("out").hidden = state !== "out";
-  at("waiting").hidden = state === "out";
-  if (state === "out") {
-    at("who").textContent = "";
-    articles.forEach((article) => article.remove());
-    articles.clear();
-    tally();
+  const away = said ? `Not connected: ${said}` : "Not connected. Nothing can be pressed until the bridge is back.";
+  if (state === "open") {
+    at("why").textContent = "";
+  }
+  if (state === "out" && at("why").textContent === "") {
+    at("why").textContent = hasJoined() ? "Your key was revoked, or you have not been here for long." : "";
+  }
+  const words = { open: "Connected", closed: away, out: "" };
+  change(() => {
+    // Said once, however often it is tried again.
+    if (at("connection").textContent !== words[state]) {
+      at("connection").textContent = words[state];
+    }
+    at("leave").hidden = state !== "open";
+    offer();
+    waiting.querySelectorAll(".option").forEach((option) => option.setAttribute("aria-disabled", state !== "open"));
+    if (state === "open") {
+      // What could not be sent then can be sent now.
+      waiting.querySelectorAll(".card").forEach((article) => (article.querySelector(".reply").textContent = ""));
+    }
+    at("out").hidden = state !== "out";
+    at("waiting").hidden = state === "out";
+    if (state === "out" && was !== "out") {
+      at("who").textContent = "";
+      articles.forEach((article) => {
+        article.notification?.close();
+        article.remove();
+      });
+      articles.clear();
+      at("said").replaceChildren();
+      tally();
+    }
+  });
+}
+
+// Each on its own, so that one does not take another's place before it is heard.
+function say(number, text) {
+  const line = document.createElement("p");
+  line.textContent = `#${number}: ${text}`;
+  at("said").append(line);
+  while (SAID_MAX < at("said").childElementCount) {
+    at("said").firstElementChild.remove();
   }
 }
 
-function say(text) {
-  at("said").textContent = text;
-}
-
-function canAsk() {
-  return "Notification" in window && isSecureContext && Notification.permission === "default";
+// What can be said of notifications, and whether there is something to press.
+function offer() {
+  const isThere = "Notification" in window && isSecureContext;
+  const permission = isThere ? Notification.permission : "denied";
+  at("notify").hidden = permission !== "default" || root.dataset.connection !== "open";
+  const words = { granted: canNotify ? "Notifications are on" : "This browser cannot notify; keep the page in front", denied: "", default: "" };
+  at("notified").textContent = words[permission];
 }
 
 function notify(article, headline, room) {
   if (!("Notification" in window) || Notification.permission !== "granted" || document.hasFocus()) {
     return;
   }
-  try {
-    article.notification = new Notification(headline, { body: `It waits in ${room}.`, tag: article.dataset.card });
+  article.notification = showNotification(headline, { body: `It waits in ${room}.`, tag: article.dataset.card });
+  if (article.notification) {
     article.notification.onclick = () => {
       window.focus();
       article.querySelector(".headline").focus();
     };
+  }
+}
+
+// Some phones have the permission, and let only installed pages use it.
+function showNotification(title, options) {
+  try {
+    return new Notification(title, options);
   } catch {
-    // Some phones let only installed pages do this.
+    canNotify = false;
+    offer();
+    return null;
   }
 }
 
@@ -182,7 +279,7 @@ async function begin() {
   const key = location.pathname === "/join" ? location.hash.slice(1) : "";
   let why = "";
   if (key !== "") {
-    // The key leaves the address bar and the history before anything else.
+    // The key leaves the address bar before anything else. Browsers may keep it in their history, where it soon is no use.
     history.replaceState(null, "", "/");
     try {
       why = (await join(key)).reply ?? "";
@@ -196,7 +293,6 @@ async function begin() {
     return;
   }
   await listen(onEvent, onState);
-  at("why").textContent = why || (hasJoined() ? "Your key was revoked, or you have not been here for long." : "");
 }
 
 at("leave").addEventListener("click", async () => {
@@ -204,10 +300,15 @@ at("leave").addEventListener("click", async () => {
   location.assign("/");
 });
 at("notify").addEventListener("click", async () => {
-  await Notification.requestPermission();
-  at("notify").hidden = !canAsk();
+  if ((await Notification.requestPermission()) === "granted") {
+    showNotification("Countersign", { body: "Notifications are on, while this page is open.", tag: "countersign" });
+  }
+  offer();
 });
-document.addEventListener("visibilitychange", moved);
-setInterval(() => waiting.querySelectorAll(".card").forEach(count), 1000);
-moved();
+// Whoever comes back, or from another window, sees first what is there now.
+document.addEventListener("visibilitychange", settleAll);
+addEventListener("focus", settleAll);
+addEventListener("pageshow", settleAll);
+new ResizeObserver(settleMoved).observe(document.body);
+setInterval(() => change(() => waiting.querySelectorAll(".card").forEach(count)), 1000);
 begin();

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use bridge_core::{Clicks, RoomEvent, wording};
@@ -17,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use crate::people::{self, Member, STREAM};
-use crate::routes::Said;
+use crate::people::{self, STREAM};
+use crate::routes::{Said, Whole};
 use crate::served::Served;
 
 /// Clicks that wait for the bridge at once; one more is refused.
@@ -63,6 +62,11 @@ impl Asking {
         }
     }
 
+    /// Forgets those who have not pressed for a while.
+    pub(crate) fn forget(&self) {
+        self.pace.retain_recent();
+    }
+
     /// `None`: too many wait already.
     fn ask(&self, click: &MessageId) -> Option<oneshot::Receiver<ClickReply>> {
         let mut waiting = self.waiting();
@@ -98,35 +102,29 @@ struct Told {
 /// `POST /api/click`
 pub(crate) async fn click(
     State(served): State<Arc<Served>>,
-    member: Member,
     headers: HeaderMap,
-    pressed: Result<Json<Pressed>, JsonRejection>,
-) -> Response {
-    let pressed = match pressed {
-        Ok(Json(pressed)) => pressed,
-        Err(rejection) => return Said::rejected(&rejection).into_response(),
-    };
-    if served.asking.pace.check_key(&member.person).is_err() {
-        return Said::TooFast.into_response();
-    }
-    let Some(token) = ButtonToken::parse(&pressed.token) else { return Said::NoSuchCard.into_response() };
+    Whole(pressed): Whole<Pressed>,
+) -> Result<Response, Said> {
+    // After the body, which its sender may have held back.
+    let member = people::member(&served, &headers).await?;
+    served.asking.pace.check_key(&member.person).map_err(|_| Said::TooFast)?;
+    let token = ButtonToken::parse(&pressed.token).ok_or(Said::NoSuchCard)?;
     let control = MessageId::new(pressed.card);
-    let room = served.live().room_of(&control).filter(|room| member.rooms.contains(room));
-    let Some(room) = room else { return Said::NoSuchCard.into_response() };
+    let room = served.live().room_of(&control).filter(|room| member.rooms.contains(room)).ok_or(Said::NoSuchCard)?;
     let stream = headers.get(STREAM).and_then(|name| name.to_str().ok());
     let has_page_open = stream.is_some_and(|name| served.streams.is_open(name, &member.session));
     let id = MessageId::new(served.keys.token().text());
-    let Some(reply) = served.asking.ask(&id) else { return Said::TooFast.into_response() };
+    let reply = served.asking.ask(&id).ok_or(Said::TooFast)?;
     let at = ClickRef { room, control, person: member.person.clone(), click: id };
-    let click = Click { token, by: people::person(&member, has_page_open), at };
+    let click = Click { token, by: people::facts(&member.person, has_page_open), at };
     if !served.report(RoomEvent::Clicked(click)).await {
-        return Said::Unavailable("the bridge is ending".to_owned()).into_response();
+        return Err(Said::Unavailable);
     }
     match timeout(REPLY_WITHIN, reply).await {
         Ok(Ok(reply)) => {
             let told = wording::reply(&reply).map(|words| crate::render::plain(&words));
-            Json(Told { counted: reply == ClickReply::Chosen, reply: told }).into_response()
+            Ok(Json(Told { counted: reply == ClickReply::Chosen, reply: told }).into_response())
         }
-        Ok(Err(_)) | Err(_) => Said::NotAnsweredYet.into_response(),
+        Ok(Err(_)) | Err(_) => Err(Said::NotAnsweredYet),
     }
 }

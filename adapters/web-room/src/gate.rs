@@ -62,17 +62,16 @@ fn refusal(served: &Served, connection: &Connection, request: &Request) -> Optio
         }
     }
     // The name that the browser believes to be at. Another one that leads here is a trick, or a mistake.
-    let host = only(headers, header::HOST.as_str());
-    let Some(origin) = host.and_then(|host| served.origins.of_host(host)) else {
-        let open = format!("This page is at {}.", served.origins.first());
+    if !only(headers, header::HOST.as_str()).is_some_and(|host| served.own.has_host(host)) {
+        let open = format!("This page is at {}", served.own.origin);
         return Some(Said::NotUnderstood(StatusCode::MISDIRECTED_REQUEST, open));
-    };
+    }
     if request.uri().authority().is_some() {
         return Some(Said::NotUnderstood(StatusCode::BAD_REQUEST, "Ask for a path alone.".to_owned()));
     }
     if request.uri().path().starts_with("/api/") {
         let is_read = request.method() == Method::GET;
-        return foreign(headers, origin, is_read).then_some(Said::Foreign("This was asked for by another page."));
+        return foreign(headers, &served.own.origin, is_read).then_some(Said::Foreign("This was asked for by another page."));
     }
     None
 }

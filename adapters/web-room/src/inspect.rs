@@ -1,21 +1,34 @@
-//! What `countersign check` asks: can the page be served, and who has a key for it.
+//! What `countersign check` asks: can the page be served, and who could be on it.
+
+use std::collections::BTreeMap;
 
 use bridge_core::RoomError;
+use bridge_model::{Person, RoomName};
 
 use crate::keys::{KeyHolder, Keys};
-use crate::{Options, listen, refused};
+use crate::{Options, listen, people, refused};
 
 /// A page, as it would be served now.
 #[derive(Clone, Debug)]
 pub struct Inspection {
     /// What people open.
     pub url: String,
-    pub holders: Vec<KeyHolder>,
+    /// Those of each room who have joined, or still can.
+    pub members: BTreeMap<RoomName, Vec<Person>>,
 }
 
 /// Opens the socket and closes it again.
 pub async fn inspect(options: &Options) -> Result<Inspection, RoomError> {
     let listening = listen::open(options).await?;
-    let keys = Keys::open(&options.folder, options.outside.clone()).map_err(refused)?;
-    Ok(Inspection { url: listening.origins.first().to_owned(), holders: keys.holders().map_err(refused)? })
+    let keys = Keys::open_if_there(&options.folder, options.outside.clone()).map_err(refused)?;
+    let holders = keys.map_or(Ok(Vec::new()), |keys| keys.holders()).map_err(refused)?;
+    let now = (options.outside.now)();
+    let can_come = |holder: &&KeyHolder| 0 < holder.sessions || !holder.link_until.has_passed(now);
+    let members = options.rooms.iter().map(|room| {
+        let mut members: Vec<_> =
+            holders.iter().filter(can_come).filter(|holder| holder.rooms.contains(room)).map(|holder| &holder.person).collect();
+        members.dedup();
+        (room.clone(), members.into_iter().map(|person| people::facts(person, true)).collect())
+    });
+    Ok(Inspection { url: listening.own.origin, members: members.collect() })
 }

@@ -4,7 +4,9 @@
 //! was removed or replaced must not be remembered. It holds hashes only, so that reading it lets nobody in.
 
 mod layout;
+mod proof;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,14 +20,20 @@ use crate::id::{Token, TokenHash};
 const KEYS_MAX: i64 = 1_000;
 /// Sessions of one key, which are browsers; beyond them the one that was not used for longest ends.
 const SESSIONS_MAX: i64 = 16;
+/// How long a link goes on once it was used, for another browser of the same person. Browsers keep it in their history.
+const LINK_FOR_ONCE_USED: Duration = Duration::from_mins(10);
 /// A session that was not used for so long is over.
 pub(crate) const SESSION_IDLE_MAX: Duration = Duration::from_hours(30 * 24);
+
+const FILE: &str = "web-room.sqlite3";
 
 /// Why the keys cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
-    #[error("{0} is not there any more; nobody can come in until countersign is started anew")]
+    #[error("{0} is not there any more, and nobody can come in; `countersign web-room invite NAME` begins a new one")]
     Gone(PathBuf),
+    #[error("{0} can be read or written by other users; run: chmod go= {0}")]
+    Open(PathBuf),
     #[error("the keys in {path} cannot be used: {source}")]
     Unusable { path: PathBuf, source: rusqlite::Error },
     #[error("{path} cannot be made: {source}; make its folder one that this user can write to")]
@@ -61,6 +69,7 @@ pub(crate) struct Member {
     pub(crate) person: PersonId,
     pub(crate) rooms: Vec<RoomName>,
     pub(crate) session: TokenHash,
+    pub(crate) cookie: Token,
 }
 
 /// What a browser keeps to be known again: a cookie that scripts cannot read, and a word that only this page's scripts
@@ -74,9 +83,14 @@ pub(crate) struct Session {
 impl Keys {
     /// Opens or begins the file in `folder`, which is made if it is missing, readable by its owner alone.
     pub fn open(folder: &Path, outside: Outside) -> Result<Self, KeysError> {
-        let keys = Self { path: folder.join("web-room.sqlite3"), outside };
+        let keys = Self { path: folder.join(FILE), outside };
         layout::make(&keys.path)?;
         Ok(keys)
+    }
+
+    /// Opens the file in `folder`; `None` if there is none, so that nobody has a key.
+    pub fn open_if_there(folder: &Path, outside: Outside) -> Result<Option<Self>, KeysError> {
+        if folder.join(FILE).exists() { Self::open(folder, outside).map(Some) } else { Ok(None) }
     }
 
     /// A new key for a person; the text that joins with it, which is stored nowhere.
@@ -129,16 +143,24 @@ impl Keys {
     /// A session for whoever holds this key; `None` if it is no key, or its link is too old.
     pub(crate) fn join(&self, key: &Token) -> Result<Option<Session>, KeysError> {
         let now = millis((self.outside.now)());
+        let find = |keys: &Connection| {
+            let of_key = "SELECT id, person FROM key WHERE hash = ?1 AND ?2 < link_until";
+            let found = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+            keys.query_row(of_key, params![key.hash(), now], found).optional()
+        };
+        // Whoever has no key keeps nobody waiting who writes.
+        if self.read(find)?.is_none() {
+            return Ok(None);
+        }
         let (cookie, page) = (self.token(), self.token());
         self.write(|keys| {
-            let of_key = "SELECT id, person FROM key WHERE hash = ?1 AND ?2 < link_until";
-            let found: Option<(i64, String)> =
-                keys.query_row(of_key, params![key.hash(), now], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-            let Some((id, person)) = found else { return Ok(None) };
+            let Some((id, person)) = find(keys)? else { return Ok(None) };
             keys.execute(
                 "INSERT INTO session (hash, page, key, used) VALUES (?1, ?2, ?3, ?4)",
                 params![cookie.hash(), page.hash(), id, now],
             )?;
+            let until = now.saturating_add(i64::try_from(LINK_FOR_ONCE_USED.as_millis()).unwrap_or(i64::MAX));
+            keys.execute("UPDATE key SET link_until = min(link_until, ?2) WHERE id = ?1", params![id, until])?;
             keys.execute("DELETE FROM session WHERE used <= ?1", [self.idle_since()])?;
             keys.execute(
                 "DELETE FROM session WHERE key = ?1 AND hash NOT IN
@@ -157,16 +179,31 @@ impl Keys {
                  FROM session JOIN key ON key.id = session.key WHERE session.hash = ?1 AND page = ?2 AND ?3 < used";
             let member = |row: &rusqlite::Row<'_>| {
                 let (person, in_rooms) = (row.get::<_, String>(0)?, row.get::<_, String>(1)?);
-                Ok(Member { person: PersonId::new(person), rooms: rooms(&in_rooms), session })
+                Ok(Member { person: PersonId::new(person), rooms: rooms(&in_rooms), session, cookie: cookie.clone() })
             };
             keys.query_row(of_session, params![session, page.hash(), self.idle_since()], member).optional()
         })
     }
 
-    /// The session is in use, so that it does not end for idleness.
-    pub(crate) fn used(&self, session: &TokenHash) -> Result<(), KeysError> {
+    /// Shows a page that this is the bridge which let it in, before the page says anything of its session: whoever else has
+    /// taken the port does not know the word, nor its hash. `id`: of the session, as [`proof::id`] makes it.
+    pub(crate) fn prove(&self, id: &[u8], nonce: &str) -> Result<Option<Vec<u8>>, KeysError> {
+        let words: Vec<TokenHash> = self.read(|keys| {
+            let mut select = keys.prepare("SELECT page FROM session WHERE ?1 < used")?;
+            select.query_map([self.idle_since()], |row| row.get(0))?.collect()
+        })?;
+        Ok(words.iter().find(|word| proof::id(word) == id).map(|word| proof::of(word, nonce)))
+    }
+
+    /// These sessions are in use, so that they do not end for idleness.
+    pub(crate) fn used<'a>(&self, sessions: impl IntoIterator<Item = &'a TokenHash>) -> Result<(), KeysError> {
         let now = millis((self.outside.now)());
-        self.write(|keys| keys.execute("UPDATE session SET used = ?2 WHERE hash = ?1", params![session, now])).map(drop)
+        self.write(|keys| {
+            for session in sessions {
+                keys.execute("UPDATE session SET used = ?2 WHERE hash = ?1", params![session, now])?;
+            }
+            Ok(())
+        })
     }
 
     /// Ends one session.
@@ -175,7 +212,7 @@ impl Keys {
     }
 
     /// All sessions that there are.
-    pub(crate) fn sessions(&self) -> Result<Vec<TokenHash>, KeysError> {
+    pub(crate) fn sessions(&self) -> Result<BTreeSet<TokenHash>, KeysError> {
         self.read(|keys| {
             let mut select = keys.prepare("SELECT hash FROM session WHERE ?1 < used")?;
             select.query_map([self.idle_since()], |row| row.get(0))?.collect()

@@ -55,18 +55,29 @@ fn a_revoked_key_takes_its_sessions_with_it_and_no_others() {
     assert_eq!(keys.member(&adas.cookie, &adas.page).expect("read"), None);
     assert!(join(&keys, &ada).is_none());
     assert!(keys.member(&bobs.cookie, &bobs.page).expect("read").is_some());
-    assert_eq!(keys.sessions().expect("read"), [bobs.cookie.hash()]);
+    assert_eq!(keys.sessions().expect("read"), [bobs.cookie.hash()].into());
     assert_eq!(keys.revoke(&PersonId::new("ada")).expect("written"), 0);
 }
 
 #[test]
-fn a_link_ends_and_what_it_opened_goes_on() {
+fn a_link_ends_soon_after_it_was_used_and_what_it_opened_goes_on() {
     let (stage, keys) = stage();
     let key = stage.made(&keys, "ada", &["desk"]);
+    stage.pass(DAY.saturating_sub(LINK_FOR_ONCE_USED * 2));
     let session = join(&keys, &key).expect("a session");
-    stage.pass(DAY);
+    stage.pass(LINK_FOR_ONCE_USED.saturating_sub(Duration::from_millis(1)));
+    assert!(join(&keys, &key).is_some(), "for a phone as well");
+    stage.pass(Duration::from_millis(1));
     assert!(join(&keys, &key).is_none(), "at its end it is over");
     assert!(keys.member(&session.cookie, &session.page).expect("read").is_some());
+}
+
+#[test]
+fn a_link_that_nobody_used_ends_when_it_was_said_to() {
+    let (stage, keys) = stage();
+    let key = stage.made(&keys, "ada", &["desk"]);
+    stage.pass(DAY);
+    assert!(join(&keys, &key).is_none());
 }
 
 #[test]
@@ -77,12 +88,12 @@ fn a_session_that_is_not_used_ends() {
     let is_member = || keys.member(&session.cookie, &session.page).expect("read").is_some();
     stage.pass(SESSION_IDLE_MAX.saturating_sub(Duration::from_millis(1)));
     assert!(is_member());
-    keys.used(&session.cookie.hash()).expect("written");
+    keys.used([&session.cookie.hash()]).expect("written");
     stage.pass(SESSION_IDLE_MAX.saturating_sub(Duration::from_millis(1)));
     assert!(is_member());
     stage.pass(Duration::from_millis(1));
     assert!(!is_member());
-    assert_eq!(keys.sessions().expect("read"), [[0; 32]; 0]);
+    assert!(keys.sessions().expect("read").is_empty());
 }
 
 #[test]
@@ -142,6 +153,39 @@ fn nothing_that_is_stored_lets_anybody_in() {
         assert!(!has(secret.text().as_bytes()) && !has(&BASE.decode(secret.text().as_bytes()).expect("base 64")));
     }
     assert_eq!(fs::metadata(stage.file()).expect("there").permissions().mode() & 0o077, 0);
+}
+
+#[test]
+fn a_file_that_others_could_change_is_refused() {
+    let (stage, _keys) = stage();
+    for mode in [0o640, 0o620, 0o604, 0o602] {
+        fs::set_permissions(stage.file(), fs::Permissions::from_mode(mode)).expect("set");
+        assert!(matches!(Keys::open(stage.folder.path(), stage.outside()), Err(KeysError::Open(_))), "{mode:o}");
+    }
+}
+
+#[test]
+fn whoever_only_looks_makes_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (stage, _keys) = stage();
+    assert!(Keys::open_if_there(folder.path(), stage.outside()).expect("read").is_none());
+    assert!(fs::read_dir(folder.path()).expect("read").next().is_none());
+    assert!(Keys::open_if_there(stage.folder.path(), stage.outside()).expect("read").is_some());
+}
+
+#[test]
+fn the_bridge_is_known_by_what_only_it_and_the_page_know() {
+    let (stage, keys) = stage();
+    let key = stage.made(&keys, "ada", &["desk"]);
+    let (one, two) = (join(&keys, &key).expect("a session"), join(&keys, &key).expect("another"));
+    let id = |session: &Session| proof::id(&session.page.hash());
+    let proven = keys.prove(&id(&one), "nonce").expect("read").expect("a proof");
+    assert_eq!(proven, proof::of(&one.page.hash(), "nonce"));
+    assert_ne!(proven, proof::of(&one.page.hash(), "another"));
+    assert_ne!(proven, keys.prove(&id(&two), "nonce").expect("read").expect("a proof"));
+    assert_eq!(keys.prove(&id(&one)[1..], "nonce").expect("read"), None);
+    keys.revoke(&PersonId::new("ada")).expect("written");
+    assert_eq!(keys.prove(&id(&one), "nonce").expect("read"), None);
 }
 
 #[test]

@@ -2,14 +2,16 @@
 //!
 //! One [`WebRoom`] is one page that shows several rooms. What it promises:
 //!
-//! - Nobody reads or presses anything without a key that the operator made for them. A key is revoked at once, also for
-//!   pages that are open.
+//! - Nobody reads or presses anything without a key that the operator made for them. A key that is revoked presses nothing
+//!   more, and pages that are open are closed within seconds.
 //! - A click is a press on this page, from its own origin, by a session whose key is looked up at that instant. Somebody is
 //!   present while a page of theirs holds its event stream open.
 //! - A request with another `Host` is refused, so that no name that leads here by trickery is this page.
 //! - The page runs its own script and nobody else's. What an agent wrote is set as text, never as markup.
 //! - Without encryption it is served on loopback alone.
-//! - Every wait, table and queue has a limit, stated where it is made. One more connection closes the oldest idle one.
+//! - The port is taken before any agent runs, so that no agent can be there first.
+//! - Every wait, table and queue has a limit, stated where it is made. One connection too many closes the oldest that
+//!   carries no event stream.
 
 mod board;
 mod clicks;
@@ -41,6 +43,7 @@ pub use crate::board::{LIMITS, WebBoard};
 pub use crate::clicks::WebClicks;
 pub use crate::inspect::{Inspection, inspect};
 pub use crate::keys::{KeyHolder, Keys, KeysError};
+use crate::listen::Listening;
 pub use crate::listen::join_link;
 use crate::served::Served;
 
@@ -82,15 +85,24 @@ impl fmt::Debug for Outside {
     }
 }
 
-/// A page, not yet served.
-#[derive(Debug)]
+/// A page whose port is taken, and that is not served yet. Connections wait.
+#[derive(Clone)]
 pub struct WebRoom {
     options: Options,
+    keys: Keys,
+    listening: Listening,
 }
 
 impl WebRoom {
-    pub fn new(options: Options) -> Self {
-        Self { options }
+    /// Takes the port, and begins the file of the keys if there is none.
+    pub async fn bind(options: Options) -> Result<Self, RoomError> {
+        let listening = listen::open(&options).await?;
+        let keys = Keys::open(&options.folder, options.outside.clone()).map_err(refused)?;
+        Ok(Self { options, keys, listening })
+    }
+
+    pub fn rooms(&self) -> impl Iterator<Item = &RoomName> {
+        self.options.rooms.iter()
     }
 }
 
@@ -99,13 +111,11 @@ impl Room for WebRoom {
     type Clicks = WebClicks;
 
     async fn connect(self) -> Result<(WebBoard, WebClicks), RoomError> {
-        let listener = listen::open(&self.options).await?;
-        let keys = Keys::open(&self.options.folder, self.options.outside.clone()).map_err(refused)?;
         let (events_in, events) = mpsc::channel(EVENTS_MAX);
         let (until_dropped, stop) = watching::channel(());
-        let served = Arc::new(Served::new(&self.options, keys, &listener, events_in.downgrade()));
+        let served = Arc::new(Served::new(&self.options, self.keys, &self.listening, events_in.downgrade()));
         tokio::spawn(watch::run(Arc::clone(&served), events_in, stop.clone()));
-        tokio::spawn(serve::run(listener, Arc::clone(&served), stop));
+        tokio::spawn(serve::run(self.listening, Arc::clone(&served), stop));
         Ok((WebBoard::new(served), WebClicks { events, _until_dropped: until_dropped }))
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bridge_core::RoomError;
@@ -14,10 +15,11 @@ use crate::Options;
 /// A peer that is gone without a word is noticed after this, so that it does not count as present.
 const GONE_AFTER: Duration = Duration::from_mins(1);
 
-/// The open socket, before anybody is served.
+/// The open socket, before anybody is served. Connections wait in it meanwhile.
+#[derive(Clone)]
 pub(crate) struct Listening {
-    pub(crate) listener: TcpListener,
-    pub(crate) origins: Origins,
+    pub(crate) listener: Arc<TcpListener>,
+    pub(crate) own: Own,
     pub(crate) trust: Trust,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<tokio_rustls::TlsAcceptor>,
@@ -32,40 +34,32 @@ pub(crate) enum Trust {
     Proxies(BTreeSet<IpAddr>),
 }
 
-/// The page's own origins, `scheme://host[:port]` as browsers write them.
+/// The page's own origin, `scheme://host[:port]` as browsers write it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Origins {
-    all: Vec<String>,
+pub(crate) struct Own {
+    pub(crate) origin: String,
     pub(crate) is_secure: bool,
     port: u16,
 }
 
-impl Origins {
+impl Own {
     fn of(url: Option<&str>, listen: SocketAddr) -> Self {
         let port = listen.port();
-        let all = if let Some(url) = url {
-            vec![url.trim_end_matches('/').to_ascii_lowercase()]
-        } else {
-            let hosts = [listen.ip().to_string(), "localhost".to_owned()];
+        // Not `localhost`: it leads to two addresses, and whoever listens on the other one would be this page too.
+        let own = || {
             // A browser leaves the port out that the scheme implies.
-            let suffix = if port == 80 { String::new() } else { format!(":{port}") };
-            let bracketed = |host: String| if host.contains(':') { format!("[{host}]") } else { host };
-            hosts.into_iter().map(|host| format!("http://{}{suffix}", bracketed(host))).collect()
+            let port = if port == 80 { String::new() } else { format!(":{port}") };
+            match listen.ip() {
+                IpAddr::V4(ip) => format!("http://{ip}{port}"),
+                IpAddr::V6(ip) => format!("http://[{ip}]{port}"),
+            }
         };
-        let is_secure = all.iter().all(|origin| origin.starts_with("https://"));
-        Self { all, is_secure, port }
+        let origin = url.map_or_else(own, |url| url.trim_end_matches('/').to_ascii_lowercase());
+        Self { is_secure: origin.starts_with("https://"), origin, port }
     }
 
-    /// What to open. There is always one.
-    pub(crate) fn first(&self) -> &str {
-        self.all.first().map_or("", String::as_str)
-    }
-
-    /// The origin whose host this is.
-    pub(crate) fn of_host(&self, host: &str) -> Option<&str> {
-        let host = host.to_ascii_lowercase();
-        let is_it = |origin: &&String| origin.split_once("://").is_some_and(|(_, of_origin)| of_origin == host);
-        self.all.iter().find(is_it).map(String::as_str)
+    pub(crate) fn has_host(&self, host: &str) -> bool {
+        self.origin.split_once("://").is_some_and(|(_, own)| own.eq_ignore_ascii_case(host))
     }
 
     /// Hosts share their cookies among all ports, so that each page has a cookie of its own name.
@@ -77,7 +71,7 @@ impl Origins {
 
 /// The link by which a person joins a page with a key. The key stands where browsers keep it to themselves.
 pub fn join_link(options: &Options, key: &str) -> String {
-    format!("{}/join#{key}", Origins::of(options.url.as_deref(), options.listen).first())
+    format!("{}/join#{key}", Own::of(options.url.as_deref(), options.listen).origin)
 }
 
 pub(crate) async fn open(options: &Options) -> Result<Listening, RoomError> {
@@ -89,10 +83,11 @@ pub(crate) async fn open(options: &Options) -> Result<Listening, RoomError> {
         return Err(RoomError::Refused("this program was built without TLS; build it with `--features web-tls`".to_owned()));
     }
     let listener = TcpListener::bind(options.listen).await.map_err(|error| not_bound(options.listen, &error))?;
+    let listener = Arc::new(listener);
     let at = listener.local_addr().unwrap_or(options.listen);
     Ok(Listening {
         listener,
-        origins: Origins::of(options.url.as_deref(), at),
+        own: Own::of(options.url.as_deref(), at),
         trust: if options.proxies.is_empty() { Trust::Everybody } else { Trust::Proxies(options.proxies.clone()) },
         #[cfg(feature = "tls")]
         tls: options.tls.as_ref().map(tls).transpose()?,
@@ -100,13 +95,12 @@ pub(crate) async fn open(options: &Options) -> Result<Listening, RoomError> {
 }
 
 fn not_bound(at: SocketAddr, error: &std::io::Error) -> RoomError {
-    // Whoever has it may let go of it.
-    if error.kind() == ErrorKind::AddrInUse {
-        return RoomError::Unavailable(format!(
-            "{at} is in use by another program; end it, or choose another port as web.listen"
-        ));
-    }
-    RoomError::Refused(format!("{at} cannot be listened on ({error}); choose another address as web.listen"))
+    let what = if error.kind() == ErrorKind::AddrInUse {
+        format!("{at} is in use by another program; end it, or choose another port as web.listen")
+    } else {
+        format!("{at} cannot be listened on ({error}); choose another address as web.listen")
+    };
+    RoomError::Refused(what)
 }
 
 #[cfg(feature = "tls")]
@@ -123,9 +117,12 @@ fn tls(tls: &crate::Tls) -> Result<tokio_rustls::TlsAcceptor, RoomError> {
     // What is wrong with it is not said: it would be a piece of the key.
     let key = PrivateKeyDer::from_pem_slice(tls.key.expose().as_bytes())
         .map_err(|_| refused("web.tls_key_file holds no private key in PEM".to_owned()))?;
-    let config = rustls::ServerConfig::builder().with_no_client_auth().with_single_cert(certificates, key);
-    let config = config.map_err(|error| refused(format!("the certificate and the key of the page do not fit ({error})")))?;
-    Ok(tokio_rustls::TlsAcceptor::from(std::sync::Arc::new(config)))
+    let unfit = |error: rustls::Error| refused(format!("the certificate and the key of the page do not fit ({error})"));
+    let config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .and_then(|config| config.with_no_client_auth().with_single_cert(certificates, key))
+        .map_err(unfit)?;
+    Ok(tokio_rustls::TlsAcceptor::from(Arc::new(config)))
 }
 
 /// Best effort: a system that cannot do it only notices later.
@@ -148,24 +145,38 @@ mod tests {
     }
 
     #[test]
-    fn a_page_on_loopback_is_asked_for_by_its_address_or_as_localhost() {
-        let origins = Origins::of(None, loopback(7391));
-        assert_eq!(origins.first(), "http://127.0.0.1:7391");
-        assert_eq!(origins.of_host("LocalHost:7391"), Some("http://localhost:7391"));
-        for host in ["127.0.0.1", "127.0.0.1:7392", "evil.example:7391", "localhost", "", "localhost:7391.evil.example"] {
-            assert_eq!(origins.of_host(host), None, "{host:?}");
+    fn a_page_on_loopback_is_asked_for_by_its_address() {
+        let own = Own::of(None, loopback(7391));
+        assert_eq!(own.origin, "http://127.0.0.1:7391");
+        assert!(own.has_host("127.0.0.1:7391") && !own.is_secure);
+        for host in ["127.0.0.1", "127.0.0.1:7392", "evil.example:7391", "localhost:7391", "", "127.0.0.1:7391.evil.example"] {
+            assert!(!own.has_host(host), "{host:?}");
         }
-        assert!(!origins.is_secure);
-        assert_eq!(Origins::of(None, "[::1]:7391".parse().expect("an address")).first(), "http://[::1]:7391");
-        assert_eq!(Origins::of(None, loopback(80)).of_host("localhost"), Some("http://localhost"));
+        assert_eq!(Own::of(None, "[::1]:7391".parse().expect("an address")).origin, "http://[::1]:7391");
+        assert!(Own::of(None, loopback(80)).has_host("127.0.0.1"));
     }
 
     #[test]
     fn a_page_with_a_name_is_asked_for_by_it_alone() {
-        let origins = Origins::of(Some("https://Approvals.example.org/"), loopback(7391));
-        assert_eq!(origins.of_host("approvals.example.org"), Some("https://approvals.example.org"));
-        assert_eq!(origins.of_host("127.0.0.1:7391"), None);
-        assert!(origins.is_secure);
-        assert_eq!(origins.cookie_name(), "__Host-countersign-7391");
+        let own = Own::of(Some("https://Approvals.example.org/"), loopback(7391));
+        assert_eq!(own.origin, "https://approvals.example.org");
+        assert!(own.has_host("Approvals.example.org") && !own.has_host("127.0.0.1:7391"));
+        assert_eq!((own.is_secure, own.cookie_name().as_str()), (true, "__Host-countersign-7391"));
+    }
+
+    #[tokio::test]
+    async fn what_could_be_reached_from_elsewhere_is_not_listened_on_without_encryption() {
+        let outside = crate::Outside { now: Arc::new(|| bridge_model::Timestamp::from_unix_millis(0)), random: || [0; 32] };
+        let options = Options {
+            listen: ([0, 0, 0, 0], 0).into(),
+            url: None,
+            tls: None,
+            proxies: BTreeSet::new(),
+            folder: std::path::PathBuf::new(),
+            rooms: BTreeSet::new(),
+            outside,
+        };
+        assert!(matches!(open(&options).await, Err(RoomError::Refused(_))));
+        assert!(open(&Options { listen: loopback(0), ..options }).await.is_ok());
     }
 }

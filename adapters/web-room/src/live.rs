@@ -1,6 +1,7 @@
 //! The cards of this run: those that are open, and the latest of those that have ended.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use bridge_core::RoomError;
 use bridge_model::{Card, ClosedCard, MessageId, RequestId, RoomName, Timestamp};
@@ -12,6 +13,8 @@ use crate::render::{self, Drawn};
 const OPEN_MAX: usize = 512;
 /// Cards that have ended and are still shown; beyond them the oldest is forgotten.
 const ENDED_MAX: usize = 200;
+/// Of the texts of all cards. Beyond them ended cards are forgotten, and if that is not enough a new one is refused.
+const BYTES_MAX: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct LiveTable {
@@ -24,7 +27,8 @@ pub(crate) struct LiveTable {
 #[derive(Debug)]
 struct LiveCard {
     room: RoomName,
-    drawn: Drawn,
+    bytes: usize,
+    drawn: Arc<Drawn>,
 }
 
 impl LiveTable {
@@ -35,7 +39,11 @@ impl LiveTable {
         }
         let drawn = render::card(card, now);
         let told = drawn.json(now);
-        self.insert(card.request, LiveCard { room: card.room.clone(), drawn });
+        self.make_room_for(told.len());
+        if BYTES_MAX < self.bytes() + told.len() {
+            return Err(RoomError::Refused("the cards that are open on this page are too long together".to_owned()));
+        }
+        self.insert(card.request, LiveCard { room: card.room.clone(), bytes: told.len(), drawn: Arc::new(drawn) });
         Ok(told)
     }
 
@@ -44,12 +52,14 @@ impl LiveTable {
         let place = self.places.get(&id::of_request(closed.request)).copied();
         let known = place.and_then(|place| self.cards.get_mut(&place));
         if let Some(card) = known {
-            card.drawn.end(closed, now);
-            return card.drawn.json(now);
+            Arc::make_mut(&mut card.drawn).end(closed, now);
+            let told = card.drawn.json(now);
+            card.bytes = told.len();
+            return told;
         }
         let drawn = render::ended(closed, now);
         let told = drawn.json(now);
-        self.insert(closed.request, LiveCard { room: closed.room.clone(), drawn });
+        self.insert(closed.request, LiveCard { room: closed.room.clone(), bytes: told.len(), drawn: Arc::new(drawn) });
         told
     }
 
@@ -58,9 +68,9 @@ impl LiveTable {
         self.cards.get(self.places.get(card)?).map(|card| card.room.clone())
     }
 
-    /// All cards of these rooms as a page is told of them, oldest first.
-    pub(crate) fn cards(&self, rooms: &BTreeSet<RoomName>, now: Timestamp) -> Vec<String> {
-        self.cards.values().filter(|card| rooms.contains(&card.room)).map(|card| card.drawn.json(now)).collect()
+    /// All cards of these rooms, oldest first.
+    pub(crate) fn cards(&self, rooms: &BTreeSet<RoomName>) -> Vec<Arc<Drawn>> {
+        self.cards.values().filter(|card| rooms.contains(&card.room)).map(|card| Arc::clone(&card.drawn)).collect()
     }
 
     fn insert(&mut self, request: RequestId, card: LiveCard) {
@@ -68,10 +78,26 @@ impl LiveTable {
         self.next += 1;
         self.places.insert(id::of_request(request), place);
         self.cards.insert(place, card);
+        self.make_room_for(0);
+    }
+
+    /// Forgets the oldest of those that have ended.
+    fn make_room_for(&mut self, bytes: usize) {
         let ended: Vec<u64> = self.cards.iter().filter(|(_, card)| card.drawn.has_ended()).map(|(place, _)| *place).collect();
-        for place in ended.iter().take(ended.len().saturating_sub(ENDED_MAX)) {
+        for (at, place) in ended.iter().enumerate() {
+            if ended.len() - at <= ENDED_MAX && self.bytes() + bytes <= BYTES_MAX {
+                return;
+            }
             self.cards.remove(place);
             self.places.retain(|_, other| other != place);
         }
     }
+
+    fn bytes(&self) -> usize {
+        self.cards.values().map(|card| card.bytes).sum()
+    }
 }
+
+#[cfg(test)]
+#[path = "live_tests.rs"]
+mod tests;

@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
-use axum::http::request::Parts;
-use axum::response::{IntoResponse, Response};
-use bridge_model::{Humanity, Person, Presence, Signature, Standing};
+use bridge_model::{Humanity, Person, PersonId, Presence, Signature, Standing};
 use cookie::Cookie;
 
 use crate::id::Token;
@@ -23,10 +21,10 @@ pub(crate) const STREAM: &str = "countersign-stream";
 /// Cookies of our name that are tried. Another port of the same host can add some of its own.
 const COOKIES_MAX: usize = 4;
 
-/// Facts about the bearer of a session. The keys were asked for it just now.
-pub(crate) fn person(member: &Member, has_page_open: bool) -> Person {
+/// Facts about somebody who has a key, of which the keys were asked just now.
+pub(crate) fn facts(person: &PersonId, has_page_open: bool) -> Person {
     Person {
-        id: member.person.clone(),
+        id: person.clone(),
         name: None,
         // A key is made for a person. Programs' keys are listed as bots.
         humanity: Humanity::Human,
@@ -38,29 +36,23 @@ pub(crate) fn person(member: &Member, has_page_open: bool) -> Person {
     }
 }
 
-impl FromRequestParts<Arc<Served>> for Member {
-    type Rejection = Response;
-
-    async fn from_request_parts(parts: &mut Parts, served: &Arc<Served>) -> Result<Self, Response> {
-        let page = parts.headers.get(PAGE).and_then(|word| Token::parse(word.to_str().ok()?));
-        let name = served.origins.cookie_name();
-        let cookies = parts.headers.get_all(COOKIE).iter().filter_map(|header| header.to_str().ok());
-        let cookies = cookies.flat_map(|header| Cookie::split_parse(header.to_owned())).filter_map(Result::ok);
-        let tokens = cookies.filter(|cookie| cookie.name() == name).filter_map(|cookie| Token::parse(cookie.value()));
-        let tokens: Vec<_> = tokens.take(COOKIES_MAX).collect();
-        let page = page.filter(|_| !tokens.is_empty()).ok_or_else(|| Said::NoSession.into_response())?;
-        let ask = move |keys: &crate::Keys| {
-            for token in &tokens {
-                if let Some(member) = keys.member(token, &page)? {
-                    return Ok(Some(member));
-                }
+/// Whose request it is, by what the keys say now. Ask for it last: whatever is waited for afterwards, somebody may leave.
+pub(crate) async fn member(served: &Arc<Served>, headers: &HeaderMap) -> Result<Member, Said> {
+    let page = headers.get(PAGE).and_then(|word| Token::parse(word.to_str().ok()?));
+    let name = served.own.cookie_name();
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|header| header.to_str().ok());
+    let cookies = cookies.flat_map(|header| Cookie::split_parse(header.to_owned())).filter_map(Result::ok);
+    let tokens = cookies.filter(|cookie| cookie.name() == name).filter_map(|cookie| Token::parse(cookie.value()));
+    let tokens: Vec<_> = tokens.take(COOKIES_MAX).collect();
+    let page = page.filter(|_| !tokens.is_empty()).ok_or(Said::NoSession)?;
+    let ask = move |keys: &crate::Keys| {
+        for token in &tokens {
+            if let Some(member) = keys.member(token, &page)? {
+                return Ok(Some(member));
             }
-            Ok(None)
-        };
-        match served.ask_keys(ask).await {
-            Ok(Some(member)) => Ok(member),
-            Ok(None) => Err(Said::NoSession.into_response()),
-            Err(problem) => Err(Said::Unavailable(problem).into_response()),
         }
-    }
+        Ok(None)
+    };
+    let member = served.ask_keys(ask).await.map_err(|problem| served.unavailable(&problem))?;
+    member.ok_or(Said::NoSession)
 }

@@ -1,31 +1,37 @@
 //! What can be asked of the page.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use axum::extract::rejection::JsonRejection;
-use axum::extract::{DefaultBodyLimit, Extension, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
-use axum::http::{HeaderValue, StatusCode};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{DefaultBodyLimit, Extension, FromRequest, Query, Request, State};
+use axum::http::header::{CONTENT_TYPE, SET_COOKIE};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use cookie::{Cookie, SameSite};
+use data_encoding::BASE64URL_NOPAD;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::id::Token;
 use crate::keys::SESSION_IDLE_MAX;
-use crate::people::Member;
+use crate::render::Drawn;
 use crate::serve::Connection;
 use crate::served::Served;
-use crate::streams::TooMany;
-use crate::{clicks, gate, render};
+use crate::streams::{First, TooMany};
+use crate::{clicks, gate, people, render};
 
 /// A click or a key needs a fraction of it.
 const BODY_BYTES_MAX: usize = 4 * 1024;
+/// A page draws 16 bytes.
+const NONCE_BYTES_MAX: usize = 64;
+/// How long it may take to come.
+const BODY_WITHIN: Duration = Duration::from_secs(10);
 /// A connection that says nothing for longer is taken for dead by what stands between.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -52,6 +58,7 @@ pub(crate) fn router(served: &Arc<Served>) -> Router {
     router
         .route("/api/join", post(join))
         .route("/api/leave", post(leave))
+        .route("/api/proof", get(proof))
         .route("/api/events", get(events))
         .route("/api/click", post(clicks::click))
         .fallback(async || Said::NoSuchPage)
@@ -71,14 +78,9 @@ pub(crate) enum Said {
     NotUnderstood(StatusCode, String),
     TooFast,
     TooManyPages(TooMany),
+    TooOften,
     NotAnsweredYet,
-    Unavailable(String),
-}
-
-impl Said {
-    pub(crate) fn rejected(rejection: &JsonRejection) -> Self {
-        Self::NotUnderstood(rejection.status(), rejection.body_text())
-    }
+    Unavailable,
 }
 
 impl IntoResponse for Said {
@@ -99,18 +101,41 @@ impl IntoResponse for Said {
             Self::TooFast => {
                 (StatusCode::TOO_MANY_REQUESTS, "Your click did not count: that was too many at once. Wait a moment.".to_owned())
             }
-            Self::TooManyPages(TooMany::OfPerson) => {
-                (StatusCode::TOO_MANY_REQUESTS, "You have too many pages open; close one.".to_owned())
+            Self::TooManyPages(TooMany::OfSession) => {
+                (StatusCode::TOO_MANY_REQUESTS, "You have this page open too often in this browser; close one.".to_owned())
             }
+            Self::TooManyPages(TooMany::OfPerson) => {
+                (StatusCode::TOO_MANY_REQUESTS, "You have this page open in too many places; close one.".to_owned())
+            }
+            Self::TooOften => (StatusCode::TOO_MANY_REQUESTS, "This page was opened too often; wait a moment.".to_owned()),
             Self::TooManyPages(TooMany::AtAll) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "Too many people have this page open.".to_owned())
             }
             Self::NotAnsweredYet => {
                 (StatusCode::ACCEPTED, "The bridge has not said yet whether your click counts. The card will say it.".to_owned())
             }
-            Self::Unavailable(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
+            Self::Unavailable => {
+                (StatusCode::SERVICE_UNAVAILABLE, "The bridge cannot say who you are now. Its log says why.".to_owned())
+            }
         };
-        (status, Json(serde_json::json!({"counted": false, "reply": reply}))).into_response()
+        // Nobody knows yet of a click that was not answered.
+        let counted = (status != StatusCode::ACCEPTED).then_some(false);
+        (status, Json(serde_json::json!({"counted": counted, "reply": reply}))).into_response()
+    }
+}
+
+/// A body that has come whole, as JSON.
+pub(crate) struct Whole<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<Served>> for Whole<T> {
+    type Rejection = Said;
+
+    async fn from_request(request: Request, served: &Arc<Served>) -> Result<Self, Said> {
+        match timeout(BODY_WITHIN, Json::from_request(request, served)).await {
+            Ok(Ok(Json(body))) => Ok(Self(body)),
+            Ok(Err(rejection)) => Err(Said::NotUnderstood(rejection.status(), rejection.body_text())),
+            Err(_) => Err(Said::NotUnderstood(StatusCode::REQUEST_TIMEOUT, "That took too long.".to_owned())),
+        }
     }
 }
 
@@ -127,73 +152,83 @@ struct Joined {
 }
 
 /// `POST /api/join`
-async fn join(State(served): State<Arc<Served>>, joining: Result<Json<Joining>, JsonRejection>) -> Response {
-    let joining = match joining {
-        Ok(Json(joining)) => joining,
-        Err(rejection) => return Said::rejected(&rejection).into_response(),
-    };
-    let Some(key) = Token::parse(&joining.key) else { return Said::NotAKey.into_response() };
-    match served.ask_keys(move |keys| keys.join(&key)).await {
-        Ok(Some(session)) => {
-            info!(person = %session.person, "{} joined the page", session.person);
-            let joined = Joined { person: session.person.to_string(), page: session.page.text() };
-            let cookie = cookie(&served, session.cookie.text(), SESSION_IDLE_MAX);
-            ([(SET_COOKIE, cookie)], Json(joined)).into_response()
-        }
-        Ok(None) => {
-            // Nobody guesses 256 bits. Old links are common, and a flood of them is not.
-            if served.guesses.check().is_ok() {
-                warn!("somebody tried to join the page with what is not, or no longer, a key");
-            }
-            Said::NotAKey.into_response()
-        }
-        Err(problem) => Said::Unavailable(problem).into_response(),
+async fn join(State(served): State<Arc<Served>>, Whole(joining): Whole<Joining>) -> Result<Response, Said> {
+    let key = Token::parse(&joining.key);
+    let session = served.ask_keys(move |keys| key.map_or(Ok(None), |key| keys.join(&key))).await;
+    if let Some(session) = session.map_err(|problem| served.unavailable(&problem))? {
+        info!(person = %session.person, "{} joined the page", session.person);
+        let joined = Joined { person: session.person.to_string(), page: session.page.text() };
+        return Ok(([(SET_COOKIE, cookie(&served, &session.cookie.text(), SESSION_IDLE_MAX))], Json(joined)).into_response());
     }
+    // Nobody guesses 256 bits. Old links are common, and a flood of them is not.
+    if served.warnings.check().is_ok() {
+        warn!("somebody tried to join the page with what is not, or no longer, a key");
+    }
+    Err(Said::NotAKey)
 }
 
 /// `POST /api/leave`
-async fn leave(State(served): State<Arc<Served>>, member: Member) -> Response {
-    let session = member.session;
+async fn leave(State(served): State<Arc<Served>>, headers: HeaderMap) -> Result<Response, Said> {
+    let session = people::member(&served, &headers).await?.session;
     served.streams.end(&session);
-    match served.ask_keys(move |keys| keys.leave(&session)).await {
-        Ok(()) => ([(SET_COOKIE, cookie(&served, String::new(), Duration::ZERO))], StatusCode::NO_CONTENT).into_response(),
-        Err(problem) => Said::Unavailable(problem).into_response(),
-    }
+    let left = served.ask_keys(move |keys| keys.leave(&session)).await;
+    left.map_err(|problem| served.unavailable(&problem))?;
+    Ok(([(SET_COOKIE, cookie(&served, "", Duration::ZERO))], StatusCode::NO_CONTENT).into_response())
 }
 
-fn cookie(served: &Served, value: String, max_age: Duration) -> String {
+fn cookie(served: &Served, value: &str, max_age: Duration) -> String {
     let max_age = cookie::time::Duration::try_from(max_age).unwrap_or(cookie::time::Duration::ZERO);
-    let cookie = Cookie::build((served.origins.cookie_name(), value)).path("/").http_only(true).same_site(SameSite::Strict);
-    cookie.secure(served.origins.is_secure).max_age(max_age).build().to_string()
+    let cookie = Cookie::build((served.own.cookie_name(), value)).path("/").http_only(true).same_site(SameSite::Strict);
+    cookie.secure(served.own.is_secure).max_age(max_age).build().to_string()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Doubting {
+    session: String,
+    nonce: String,
+}
+
+/// `GET /api/proof`, which says nothing of who asks.
+async fn proof(State(served): State<Arc<Served>>, doubting: Result<Query<Doubting>, QueryRejection>) -> Result<Response, Said> {
+    let understood = doubting.ok().and_then(|Query(doubting)| {
+        let id = BASE64URL_NOPAD.decode(doubting.session.as_bytes()).ok()?;
+        (doubting.nonce.len() <= NONCE_BYTES_MAX).then_some((id, doubting.nonce))
+    });
+    let (id, nonce) = understood.ok_or(Said::NoSession)?;
+    let proof = served.ask_keys(move |keys| keys.prove(&id, &nonce)).await.map_err(|problem| served.unavailable(&problem))?;
+    let proof = proof.ok_or(Said::NoSession)?;
+    Ok(Json(serde_json::json!({"proof": BASE64URL_NOPAD.encode(&proof)})).into_response())
 }
 
 /// `GET /api/events`
 async fn events(
     State(served): State<Arc<Served>>,
-    member: Member,
-    Extension(Connection { is_stream, .. }): Extension<Connection>,
-) -> Response {
+    headers: HeaderMap,
+    Extension(connection): Extension<Connection>,
+) -> Result<Response, Said> {
+    let member = people::member(&served, &headers).await?;
+    served.openings.check_key(&member.person).map_err(|_| Said::TooOften)?;
+    let session = member.session;
+    let used = served.ask_keys(move |keys| keys.used([&session])).await;
+    used.map_err(|problem| served.unavailable(&problem))?;
     let rooms = served.shown_to(&member.rooms);
     let name = served.keys.token().text();
-    let stream = match served.streams.open(&name, &member, rooms.clone()) {
-        Ok(stream) => stream,
-        Err(too_many) => return Said::TooManyPages(too_many).into_response(),
-    };
-    let session = member.session;
-    if let Err(problem) = served.ask_keys(move |keys| keys.used(&session)).await {
-        return Said::Unavailable(problem).into_response();
-    }
     let hello = render::hello(&member.person, &rooms, &name);
-    // The stream has subscribed already, so that nothing falls between this and the first news.
-    let cards = served.live().cards(&rooms, (served.outside.now)());
-    let first = [Event::default().event("hello").data(hello)].into_iter();
-    let first = first.chain(cards.into_iter().map(|card| Event::default().event("card").data(card)));
-    let first = first.chain([Event::default().event("ready").data("{}")]).collect();
-    let events = Sse::new(stream.run(first, is_stream)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
-    ([(CACHE_CONTROL, HeaderValue::from_static("no-store"))], events).into_response()
-}
-
-/// For the server, which marks what it serves.
-pub(crate) fn connection(peer: std::net::SocketAddr) -> Connection {
-    Connection { peer, is_stream: Arc::new(AtomicBool::new(false)) }
+    let (stream, cards) = {
+        // News are told under the same lock, so that each is either among the cards or comes later.
+        let live = served.live();
+        (served.streams.open(&name, &member, rooms.clone()).map_err(Said::TooManyPages)?, live.cards(&rooms))
+    };
+    let card = |card: Arc<Drawn>| -> First {
+        let now = Arc::clone(&served.outside.now);
+        Box::new(move || Event::default().event("card").data(card.json(now())))
+    };
+    let said = |name: &'static str, data: String| -> First { Box::new(move || Event::default().event(name).data(data)) };
+    let mut first = vec![said("hello", hello)];
+    first.extend(cards.into_iter().map(card));
+    first.push(said("ready", "{}".to_owned()));
+    let events = Sse::new(stream.run(first, connection)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+    // Whoever keeps using the page stays in.
+    Ok(([(SET_COOKIE, cookie(&served, &member.cookie.text(), SESSION_IDLE_MAX))], events).into_response())
 }

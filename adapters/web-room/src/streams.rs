@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +14,11 @@ use tokio::time::timeout;
 
 use crate::id::TokenHash;
 use crate::people::Member;
+use crate::serve::Connection;
 
+/// Pages that one browser may have open; one more is refused. Browsers open six connections to a host, and a press needs
+/// one as well.
+const OF_SESSION_MAX: usize = 4;
 /// Pages that one person may have open; one more is refused.
 const OF_PERSON_MAX: usize = 8;
 /// Pages that may be open at all; one more is refused.
@@ -28,29 +32,65 @@ const TAKEN_WITHIN: Duration = Duration::from_millis(500);
 pub(crate) struct Streams {
     news: broadcast::Sender<News>,
     open: Arc<Mutex<HashMap<String, Open>>>,
-    /// News that streams have in hand and have not passed on.
-    in_hand: Arc<AtomicUsize>,
-    passed_on: Arc<Notify>,
+    /// How many news there have been.
+    told: AtomicU64,
+    sent_more: Arc<Notify>,
 }
 
 /// An event for those who may see a room.
 #[derive(Clone, Debug)]
 struct News {
+    number: u64,
     room: RoomName,
     json: Arc<str>,
 }
 
+/// It is counted until its connection is gone, also once it has been ended.
 #[derive(Debug)]
 struct Open {
     session: TokenHash,
     person: PersonId,
-    /// Dropping it ends the stream.
-    _until_ended: oneshot::Sender<()>,
+    /// Dropping it ends the stream. `None`: it was ended.
+    until_ended: Option<oneshot::Sender<()>>,
+    progress: Arc<Progress>,
+}
+
+/// How far a stream is, in the numbers of news.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    received: AtomicU64,
+    /// The last that its connection was given to send.
+    given: AtomicU64,
+    /// The last that its connection has sent.
+    sent: AtomicU64,
+    /// It kept a closing waiting. Nobody waits for it again until it has sent something.
+    is_late: AtomicBool,
+    sent_more: Arc<Notify>,
+}
+
+impl Progress {
+    fn new(told: u64, sent_more: Arc<Notify>) -> Self {
+        let [received, given, sent] = [told; 3].map(AtomicU64::new);
+        Self { received, given, sent, is_late: AtomicBool::new(false), sent_more }
+    }
+
+    fn is_behind(&self, told: u64) -> bool {
+        let [received, given, sent] = [&self.received, &self.given, &self.sent].map(|number| number.load(Ordering::SeqCst));
+        received < told || sent < given
+    }
+
+    /// Called by the connection once everything that it was given has left this process.
+    pub(crate) fn all_is_sent(&self) {
+        self.sent.store(self.given.load(Ordering::SeqCst), Ordering::SeqCst);
+        self.is_late.store(false, Ordering::SeqCst);
+        self.sent_more.notify_waiters();
+    }
 }
 
 /// Why a stream was not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TooMany {
+    OfSession,
     OfPerson,
     AtAll,
 }
@@ -58,22 +98,34 @@ pub(crate) enum TooMany {
 impl Default for Streams {
     fn default() -> Self {
         let (news, _) = broadcast::channel(BEHIND_MAX);
-        Self { news, open: Arc::default(), in_hand: Arc::default(), passed_on: Arc::default() }
+        Self { news, open: Arc::default(), told: AtomicU64::new(0), sent_more: Arc::default() }
     }
 }
 
 impl Streams {
-    /// From now on nothing is missed. The stream is open until it is dropped or ended.
+    /// From now on nothing is missed. The stream is open until it is dropped or ended. What it says before any news is
+    /// given to [`EventStream::run`].
     pub(crate) fn open(&self, name: &str, member: &Member, rooms: BTreeSet<RoomName>) -> Result<EventStream, TooMany> {
         let mut open = lock(&self.open);
         if STREAMS_MAX <= open.len() {
             return Err(TooMany::AtAll);
         }
-        if OF_PERSON_MAX <= open.values().filter(|stream| stream.person == member.person).count() {
+        let count = |is_it: &dyn Fn(&Open) -> bool| open.values().filter(|stream| is_it(stream)).count();
+        if OF_PERSON_MAX <= count(&|stream| stream.person == member.person) {
             return Err(TooMany::OfPerson);
         }
+        if OF_SESSION_MAX <= count(&|stream| stream.session == member.session) {
+            return Err(TooMany::OfSession);
+        }
         let (until_ended, ended) = oneshot::channel();
-        let stream = Open { session: member.session, person: member.person.clone(), _until_ended: until_ended };
+        let told = self.told.load(Ordering::SeqCst);
+        let progress = Arc::new(Progress::new(told, Arc::clone(&self.sent_more)));
+        let stream = Open {
+            session: member.session,
+            person: member.person.clone(),
+            until_ended: Some(until_ended),
+            progress: Arc::clone(&progress),
+        };
         open.insert(name.to_owned(), stream);
         Ok(EventStream {
             name: name.to_owned(),
@@ -81,46 +133,61 @@ impl Streams {
             first: VecDeque::new(),
             news: self.news.subscribe(),
             ended,
-            has_in_hand: false,
+            progress,
             open: Arc::clone(&self.open),
-            in_hand: Arc::clone(&self.in_hand),
-            passed_on: Arc::clone(&self.passed_on),
-            connection: Arc::default(),
+            connection: None,
         })
     }
 
     pub(crate) fn tell(&self, room: &RoomName, json: &str) {
+        let number = self.told.fetch_add(1, Ordering::SeqCst) + 1;
         // Nobody may be there.
-        let _ = self.news.send(News { room: room.clone(), json: json.into() });
+        let _ = self.news.send(News { number, room: room.clone(), json: json.into() });
     }
 
-    /// Waits until pages that can keep up have been sent all that they were told. The program may end afterwards.
+    /// Waits until all pages that keep up were sent what was told so far, so that the program may end.
     pub(crate) async fn taken(&self) {
+        let told = self.told.load(Ordering::SeqCst);
+        let behind = || {
+            let open = lock(&self.open);
+            let all = open.values().map(|stream| &stream.progress);
+            all.filter(|at| !at.is_late.load(Ordering::SeqCst) && at.is_behind(told)).cloned().collect::<Vec<_>>()
+        };
         let all = async {
             loop {
-                let passed_on = self.passed_on.notified();
-                if self.news.is_empty() && self.in_hand.load(Ordering::SeqCst) == 0 {
+                let sent_more = self.sent_more.notified();
+                if behind().is_empty() {
                     return;
                 }
-                passed_on.await;
+                sent_more.await;
             }
         };
-        // A page that hangs is no reason to wait longer; it begins anew.
-        let _ = timeout(TAKEN_WITHIN, all).await;
+        if timeout(TAKEN_WITHIN, all).await.is_err() {
+            for late in behind() {
+                late.is_late.store(true, Ordering::SeqCst);
+            }
+        }
     }
 
     /// Whether this session holds the stream of this name open.
     pub(crate) fn is_open(&self, name: &str, session: &TokenHash) -> bool {
-        lock(&self.open).get(name).is_some_and(|stream| stream.session == *session)
+        lock(&self.open).get(name).is_some_and(|stream| stream.session == *session && stream.until_ended.is_some())
     }
 
-    /// Ends the streams of all sessions but these.
-    pub(crate) fn keep(&self, sessions: &[TokenHash]) {
-        lock(&self.open).retain(|_, stream| sessions.contains(&stream.session));
+    /// Ends the streams of all sessions but these; returns those that have one open.
+    pub(crate) fn keep(&self, sessions: &BTreeSet<TokenHash>) -> BTreeSet<TokenHash> {
+        self.end_where(|session| !sessions.contains(session));
+        lock(&self.open).values().filter(|stream| stream.until_ended.is_some()).map(|stream| stream.session).collect()
     }
 
     pub(crate) fn end(&self, session: &TokenHash) {
-        lock(&self.open).retain(|_, stream| stream.session != *session);
+        self.end_where(|other| other == session);
+    }
+
+    fn end_where(&self, is_over: impl Fn(&TokenHash) -> bool) {
+        for stream in lock(&self.open).values_mut().filter(|stream| is_over(&stream.session)) {
+            stream.until_ended = None;
+        }
     }
 }
 
@@ -128,32 +195,31 @@ impl Streams {
 pub(crate) struct EventStream {
     name: String,
     rooms: BTreeSet<RoomName>,
-    first: VecDeque<Event>,
+    first: VecDeque<First>,
     news: broadcast::Receiver<News>,
     ended: oneshot::Receiver<()>,
-    has_in_hand: bool,
+    progress: Arc<Progress>,
     open: Arc<Mutex<HashMap<String, Open>>>,
-    in_hand: Arc<AtomicUsize>,
-    passed_on: Arc<Notify>,
-    /// Tells the server not to close this connection for another.
-    connection: Arc<AtomicBool>,
+    connection: Option<Connection>,
 }
 
+/// An event that is drawn when it is its turn, so that a page that takes nothing costs little.
+pub(crate) type First = Box<dyn FnOnce() -> Event + Send>;
+
 impl EventStream {
-    /// `first`: what the page is told before any news. `connection` is marked while the stream lives.
-    pub(crate) fn run(mut self, first: Vec<Event>, connection: Arc<AtomicBool>) -> impl Stream<Item = Result<Event, Infallible>> {
-        connection.store(true, Ordering::SeqCst);
+    /// `first`: what the page is told before any news. `connection` knows of the stream while it lives.
+    pub(crate) fn run(mut self, first: Vec<First>, connection: Connection) -> impl Stream<Item = Result<Event, Infallible>> {
+        connection.carries(Some(Arc::clone(&self.progress)));
         self.first = first.into();
-        self.connection = connection;
+        self.connection = Some(connection);
         stream::unfold(self, |mut stream| async move { stream.next().await.map(|event| (Ok(event), stream)) })
     }
 
     /// Cancel-safe.
     async fn next(&mut self) -> Option<Event> {
         if let Some(event) = self.first.pop_front() {
-            return Some(event);
+            return Some(event());
         }
-        self.put_down();
         loop {
             let news = tokio::select! {
                 biased;
@@ -161,29 +227,26 @@ impl EventStream {
                 // A page that fell behind begins anew, with everything as it is then.
                 news = self.news.recv() => news.ok()?,
             };
-            if self.rooms.contains(&news.room) {
-                self.in_hand.fetch_add(1, Ordering::SeqCst);
-                self.has_in_hand = true;
+            let is_for_it = self.rooms.contains(&news.room);
+            if is_for_it {
+                self.progress.given.store(news.number, Ordering::SeqCst);
+            }
+            self.progress.received.store(news.number, Ordering::SeqCst);
+            if is_for_it {
                 return Some(Event::default().event("card").data(&*news.json));
             }
-            self.passed_on.notify_waiters();
+            self.progress.sent_more.notify_waiters();
         }
-    }
-
-    /// What it had in hand was passed on when it is asked for more.
-    fn put_down(&mut self) {
-        if std::mem::take(&mut self.has_in_hand) {
-            self.in_hand.fetch_sub(1, Ordering::SeqCst);
-        }
-        self.passed_on.notify_waiters();
     }
 }
 
 impl Drop for EventStream {
     fn drop(&mut self) {
         lock(&self.open).remove(&self.name);
-        self.connection.store(false, Ordering::SeqCst);
-        self.put_down();
+        if let Some(connection) = &self.connection {
+            connection.carries(None);
+        }
+        self.progress.sent_more.notify_waiters();
     }
 }
 
@@ -191,3 +254,7 @@ impl Drop for EventStream {
 fn lock(open: &Mutex<HashMap<String, Open>>) -> MutexGuard<'_, HashMap<String, Open>> {
     open.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+#[path = "streams_tests.rs"]
+mod tests;

@@ -18,6 +18,7 @@ use tracing::{error, info, warn};
 use crate::cli::{AcpArgs, EXIT_CONFIG, EXIT_NOT_STARTED};
 use crate::hub::{Hub, forward, inbox};
 use crate::ledger::Ledger;
+use crate::setup::Reserved;
 use crate::{log, setup};
 
 /// How long the agent may take to end once its client is gone or the bridge was told to end.
@@ -46,6 +47,16 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
             return EXIT_CONFIG.into();
         }
     };
+    let reserved = match &config {
+        None => Reserved::default(),
+        Some(config) => match setup::reserve(config).await {
+            Ok(reserved) => reserved,
+            Err(problem) => {
+                error!("{problem}");
+                return EXIT_CONFIG.into();
+            }
+        },
+    };
     let none = BTreeSet::new();
     let own_variables = config.as_ref().map_or(&none, |config| &config.own_variables);
     let started = args.agent.split_first().map(|(program, arguments)| Agent::start(program, arguments, own_variables));
@@ -57,7 +68,8 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
         }
         None => return EXIT_CONFIG.into(),
     };
-    match between(args.also_ask_client, config.as_ref(), ledger, agent).await {
+    let served = Served { config: config.as_ref(), ledger, reserved };
+    match between(args.also_ask_client, served, agent).await {
         Ok(how) => hand_on(how),
         Err(problem) => {
             error!("the bridge cannot run: {problem}");
@@ -66,13 +78,16 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
     }
 }
 
-/// Serves until the agent's output ends, its client is gone, or a signal comes; then ends the agent.
-async fn between(
-    also_ask_client: bool,
-    config: Option<&Config>,
+/// What the bridge stands on, all of it had before the agent ran.
+struct Served<'a> {
+    config: Option<&'a Config>,
     ledger: Option<Ledger>,
-    mut agent: Agent,
-) -> io::Result<ExitHow> {
+    reserved: Reserved,
+}
+
+/// Serves until the agent's output ends, its client is gone, or a signal comes; then ends the agent.
+async fn between(also_ask_client: bool, served: Served<'_>, mut agent: Agent) -> io::Result<ExitHow> {
+    let Served { config, ledger, reserved } = served;
     let name = SourceName::new("acp");
     let also_ask_client = also_ask_client || config.is_some_and(|config| config.acp.also_ask_client);
     let source = AcpSource::on_stdio(Options { name: name.clone(), also_ask_client }, &mut agent)?;
@@ -81,7 +96,7 @@ async fn between(
     let (asks, replies) = source.connect().await.map_err(io::Error::other)?;
 
     let inbox = inbox();
-    let rooms = config.map(|config| setup::rooms(config, &inbox.0)).unwrap_or_default();
+    let rooms = config.map(|config| setup::rooms(config, reserved, &inbox.0)).unwrap_or_default();
     let sources = BTreeMap::from([(name.clone(), Arc::new(replies))]);
     let asked = tokio::spawn(forward(asks, inbox.0.clone()));
     let mut hub = Hub::new(setup::rules(config, &name), ledger, rooms, sources, inbox);
@@ -154,17 +169,18 @@ async fn grace() {
 }
 
 /// The signals that ask a program to end.
-struct Signals([tokio::signal::unix::Signal; 3]);
+pub(crate) struct Signals([tokio::signal::unix::Signal; 3]);
 
 impl Signals {
     const KINDS: [SignalKind; 3] = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
 
-    fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         let [terminate, interrupt, hangup] = Self::KINDS;
         Ok(Self([signal(terminate)?, signal(interrupt)?, signal(hangup)?]))
     }
 
-    async fn next(&mut self) -> i32 {
+    /// Cancel-safe.
+    pub(crate) async fn next(&mut self) -> i32 {
         let [terminate, interrupt, hangup] = &mut self.0;
         let kind = tokio::select! {
             _ = terminate.recv() => SignalKind::terminate(),

@@ -2,11 +2,12 @@
 //!
 //! SQLite, one writer. A line is durable once [`Ledger::write`] returns. It never holds what a tool would have done.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use bridge_config::Unusable;
 use bridge_core::Entry;
 use bridge_model::{CardRef, ClosedCard, Delivery, Ending, MessageId, NotDelivered, RequestId, RoomName, Shown, Withdrawn};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -37,6 +38,8 @@ const LAYOUT: &str = "
 pub(crate) enum LedgerError {
     #[error("{0} is in use by another countersign; one bridge serves one set of rooms at a time")]
     InUse(PathBuf),
+    #[error("{}; {}", .0.what, .0.advice)]
+    NotPrivate(Unusable),
     #[error("{0} cannot be used: {1}; make it a folder that this user can write to")]
     Folder(PathBuf, io::Error),
     #[error("the ledger {0} cannot be opened: {1}; move it away to begin a new one")]
@@ -56,7 +59,7 @@ impl Ledger {
     /// Opens or begins the ledger in `state_dir`, which is made if it is missing, readable by its owner alone.
     pub(crate) fn open(state_dir: &Path) -> Result<Self, LedgerError> {
         let folder = |error| LedgerError::Folder(state_dir.to_owned(), error);
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(state_dir).map_err(folder)?;
+        bridge_config::private_folder(state_dir).map_err(LedgerError::NotPrivate)?;
         let lock =
             File::options().create(true).truncate(false).write(true).mode(0o600).open(state_dir.join("lock")).map_err(folder)?;
         lock.try_lock().map_err(|error| match error {
@@ -176,6 +179,8 @@ fn json(value: &impl serde::Serialize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use bridge_model::{Delivery, PersonId, Refused, Timestamp};
 
     use super::*;
@@ -240,6 +245,18 @@ mod tests {
         fs::write(&path, "not a database at all, but text that is long enough to be taken for one".repeat(20)).expect("written");
         assert!(matches!(Ledger::open(dir.path()), Err(LedgerError::Database(..))));
         assert!(fs::read(&path).expect("kept").starts_with(b"not a database"));
+    }
+
+    #[test]
+    fn a_folder_that_others_could_change_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("a folder");
+        for mode in [0o777, 0o770, 0o702] {
+            fs::set_permissions(dir.path(), fs::Permissions::from_mode(mode)).expect("set");
+            assert!(matches!(Ledger::open(dir.path()), Err(LedgerError::NotPrivate(_))), "{mode:o}");
+        }
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("set");
+        assert!(Ledger::open(dir.path()).is_ok());
     }
 
     #[test]

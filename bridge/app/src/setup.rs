@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bridge_config::{Config, RoomConfig, Service};
-use bridge_core::{Limits, Room, RoomRules, Rules};
+use bridge_core::{Limits, Room, RoomError, RoomRules, Rules};
 use bridge_model::{RoomName, SourceName};
 use policy::{Policy, RefusalStyle, Verdict};
 
@@ -67,8 +67,27 @@ pub(crate) fn not_built_in(config: &Config) -> Option<String> {
     })
 }
 
+/// What has to be had before any agent runs.
+#[derive(Default)]
+pub(crate) struct Reserved {
+    #[cfg(feature = "web")]
+    page: Option<web_room::WebRoom>,
+}
+
+/// Takes the port of the page: an agent that was there first could pass for it.
+#[cfg_attr(not(feature = "web"), expect(clippy::unused_async, reason = "it waits where there is a page"))]
+pub(crate) async fn reserve(config: &Config) -> Result<Reserved, RoomError> {
+    #[cfg(feature = "web")]
+    if let Some(options) = web::options(config) {
+        return Ok(Reserved { page: Some(web_room::WebRoom::bind(options).await?) });
+    }
+    let _ = config;
+    Ok(Reserved::default())
+}
+
 /// Connects each account that serves a room, in the background.
-pub(crate) fn rooms(config: &Config, inbox: &Inbox) -> BTreeMap<RoomName, RoomHandle> {
+#[allow(unused_variables, reason = "not every kind of room needs both")]
+pub(crate) fn rooms(config: &Config, reserved: Reserved, inbox: &Inbox) -> BTreeMap<RoomName, RoomHandle> {
     let mut rooms = BTreeMap::new();
     #[cfg(feature = "matrix")]
     if let Some(options) = matrix::options(config) {
@@ -81,9 +100,9 @@ pub(crate) fn rooms(config: &Config, inbox: &Inbox) -> BTreeMap<RoomName, RoomHa
         rooms.extend(connect(move || discord_room::DiscordRoom::new(options.clone()), names, inbox));
     }
     #[cfg(feature = "web")]
-    if let Some(options) = web::options(config) {
-        let names = options.rooms.iter().cloned().collect();
-        rooms.extend(connect(move || web_room::WebRoom::new(options.clone()), names, inbox));
+    if let Some(page) = reserved.page {
+        let names = page.rooms().cloned().collect();
+        rooms.extend(connect(move || page.clone(), names, inbox));
     }
     rooms
 }

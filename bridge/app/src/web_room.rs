@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use bridge_config::Config;
-use bridge_model::{PersonId, RoomName};
+use bridge_config::{Config, Unusable};
+use bridge_model::{PersonId, RoomName, Shown};
 use policy::Who;
 use web_room::{KeyHolder, Keys, KeysError, Options, join_link};
 
@@ -18,7 +18,11 @@ pub(crate) enum InviteError {
     #[error("no room is on the page; add one: [rooms.NAME] with web = true")]
     NoRoom,
     #[error("{0} is not a room on the page; there is {1}")]
-    NotHere(RoomName, String),
+    NotHere(Shown, String),
+    #[error("{}; {}", .0.what, .0.advice)]
+    NotPrivate(Unusable),
+    #[error("{0} has no key")]
+    NoKey(PersonId),
     #[error(transparent)]
     Keys(#[from] KeysError),
 }
@@ -55,8 +59,9 @@ pub(crate) fn invite(
 ) -> Result<String, InviteError> {
     if let Some(other) = rooms.iter().find(|room| !options.rooms.contains(*room)) {
         let names: Vec<_> = options.rooms.iter().map(RoomName::as_str).collect();
-        return Err(InviteError::NotHere(other.clone(), names.join(", ")));
+        return Err(InviteError::NotHere(Shown::line(other.as_str()), names.join(", ")));
     }
+    bridge_config::private_folder(&options.folder).map_err(InviteError::NotPrivate)?;
     let all: Vec<_> = options.rooms.iter().cloned().collect();
     let rooms = if rooms.is_empty() { &all } else { rooms };
     let key = Keys::open(&options.folder, options.outside.clone())?.make(person, rooms, link_for)?;
@@ -64,14 +69,17 @@ pub(crate) fn invite(
 }
 
 fn invite_one(config: &Config, options: &Options, args: &InviteArgs) -> Result<(), InviteError> {
-    let has_key =
-        Keys::open(&options.folder, options.outside.clone())?.holders()?.iter().any(|holder| holder.person == args.name);
+    let keys = Keys::open_if_there(&options.folder, options.outside.clone())?;
+    let has_key = keys.map_or(Ok(Vec::new()), |keys| keys.holders())?.iter().any(|holder| holder.person == args.name);
     let link = invite(options, &args.name, &args.rooms, *args.link_for)?;
     say(&link);
     if has_key {
         tell(&format!("{} has another key already, which goes on; `web-room revoke {}` takes all of them", args.name, args.name));
     }
-    tell(&format!("This link lets in whoever opens it within {}, as {}. Give it to nobody else.", args.link_for, args.name));
+    tell(&format!(
+        "This link lets in whoever opens it within {}, as {}, and for ten minutes once it was used. Give it to nobody else.",
+        args.link_for, args.name
+    ));
     let rooms: BTreeSet<&RoomName> =
         if args.rooms.is_empty() { options.rooms.iter().collect() } else { args.rooms.iter().collect() };
     for room in rooms {
@@ -97,14 +105,15 @@ fn may_answer(config: &Config, room: &RoomName, person: &PersonId) -> bool {
 }
 
 fn list(options: &Options) -> Result<(), InviteError> {
-    let holders = Keys::open(&options.folder, options.outside.clone())?.holders()?;
+    let keys = Keys::open_if_there(&options.folder, options.outside.clone())?;
+    let holders = keys.map_or(Ok(Vec::new()), |keys| keys.holders())?;
     if holders.is_empty() {
         tell("Nobody has a key. `countersign web-room invite NAME` makes one.");
     }
     let now = (options.outside.now)();
     for KeyHolder { person, rooms, link_until, sessions, .. } in holders {
         let link = if link_until.has_passed(now) {
-            "its link is used up".to_owned()
+            "its link lets nobody in any more".to_owned()
         } else {
             let left = Duration::from_secs(link_until.since(now).as_secs());
             format!("its link lets in for another {}", humantime::format_duration(left))
@@ -116,9 +125,9 @@ fn list(options: &Options) -> Result<(), InviteError> {
 }
 
 fn revoke_one(options: &Options, args: &RevokeArgs) -> Result<(), InviteError> {
-    let keys = Keys::open(&options.folder, options.outside.clone())?;
-    match keys.revoke(&args.name)? {
-        0 => tell(&format!("{} has no key", args.name)),
+    let keys = Keys::open_if_there(&options.folder, options.outside.clone())?;
+    match keys.map_or(Ok(0), |keys| keys.revoke(&args.name))? {
+        0 => return Err(InviteError::NoKey(args.name.clone())),
         count => {
             tell(&format!("{count} key(s) of {} are revoked; pages that {} had open close within seconds", args.name, args.name));
         }

@@ -1,7 +1,7 @@
 //! The file of the keys: its tables, and how it is made and opened.
 
 use std::fs::{DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -43,7 +43,10 @@ pub(super) fn make(path: &Path) -> Result<(), KeysError> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(not_made)?;
     }
     // Made by us before SQLite would make it, so that nobody else can read it.
-    File::options().create(true).truncate(false).write(true).mode(0o600).open(path).map_err(not_made)?;
+    let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(path).map_err(not_made)?;
+    if file.metadata().map_err(not_made)?.mode() & 0o077 != 0 {
+        return Err(KeysError::Open(path.to_owned()));
+    }
     let found = open(path).and_then(|keys| lay_out(&keys));
     match found.map_err(|source| KeysError::Unusable { path: path.to_owned(), source })? {
         VERSION => Ok(()),

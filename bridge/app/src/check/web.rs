@@ -1,7 +1,7 @@
 //! The page that the bridge serves itself.
 
 use bridge_config::Config;
-use bridge_model::{Humanity, Person, Presence, RoomName, Signature, Standing};
+use bridge_model::RoomName;
 use web_room::{Inspection, Options, inspect};
 
 use super::{say, say_who_could_answer};
@@ -9,7 +9,7 @@ use super::{say, say_who_could_answer};
 pub(super) async fn look(config: &Config, options: &Options) -> bool {
     match inspect(options).await {
         Err(problem) => {
-            say(&format!("page           ! {problem}"));
+            say(&format!("  ! {problem}"));
             false
         }
         Ok(inspection) => {
@@ -22,23 +22,8 @@ pub(super) async fn look(config: &Config, options: &Options) -> bool {
 
 fn look_at(config: &Config, room: &RoomName, inspection: &Inspection) -> bool {
     say(&format!("room {room}"));
-    let mut members: Vec<Person> = Vec::new();
-    for holder in inspection.holders.iter().filter(|holder| holder.rooms.contains(room)) {
-        let id = holder.person.clone();
-        if members.iter().all(|member| member.id != id) {
-            members.push(Person {
-                id,
-                name: None,
-                humanity: Humanity::Human,
-                presence: Presence::InRoom,
-                standing: Standing::Full,
-                signature: Signature::Service,
-                power: None,
-                roles: std::collections::BTreeSet::new(),
-            });
-        }
-    }
-    let somebody = say_who_could_answer(config, room, &members, &[]);
+    let members = inspection.members.get(room).map_or(&[][..], Vec::as_slice);
+    let somebody = say_who_could_answer(config, room, members, &[]);
     if !somebody {
         say("  ! people come in by a link of their own: countersign web-room invite NAME");
     }

@@ -41,8 +41,8 @@ pub(crate) struct InviteArgs {
     /// A room that they may see; all rooms of the page otherwise. Can be given several times.
     #[arg(long = "room", value_name = "ROOM", value_parser = |name: &str| Ok::<_, Infallible>(RoomName::new(name)))]
     pub(crate) rooms: Vec<RoomName>,
-    /// How long the link can be used. Browsers that it let in stay in.
-    #[arg(long, value_name = "SPAN", default_value_t = LINK_FOR.into(), value_parser = str::parse::<humantime::Duration>)]
+    /// How long the link can be used, and at most ten minutes once it was. Browsers that it let in stay in.
+    #[arg(long, value_name = "SPAN", default_value_t = LINK_FOR.into(), value_parser = link_for)]
     pub(crate) link_for: humantime::Duration,
 }
 
@@ -57,4 +57,9 @@ pub(crate) struct RevokeArgs {
 fn person(text: &str) -> Result<PersonId, String> {
     let advice = "use up to 32 of a-z, 0-9, `.`, _ and -, beginning with a letter or a digit";
     bridge_config::person_name(text).ok_or_else(|| advice.to_owned())
+}
+
+fn link_for(text: &str) -> Result<humantime::Duration, String> {
+    let span: humantime::Duration = text.parse().map_err(|error: humantime::DurationError| error.to_string())?;
+    if span.is_zero() { Err("nobody can open it in no time".to_owned()) } else { Ok(span) }
 }

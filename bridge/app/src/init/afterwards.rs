@@ -11,16 +11,22 @@ pub(super) fn invitations(config: &Config) -> Vec<String> {
         Who::Anyone => None,
         Who::Listed(listed) => Some(&listed.people),
     });
-    listed.flatten().map(|person| format!("join           {person}: {}", invite(config, person))).collect()
+    let mut lines: Vec<_> =
+        listed.flatten().map(|person| format!("join           {person}: {}", invite(config, person))).collect();
+    if !lines.is_empty() {
+        lines.push("               These links work for a day, and the page is there while `countersign acp` runs.".to_owned());
+    }
+    lines
 }
 
 /// What `person` opens to join the page, or runs to be told.
 fn invite(config: &Config, person: &PersonId) -> String {
     #[cfg(feature = "web")]
-    if let Some(options) = crate::setup::web::options(config)
-        && let Ok(link) = crate::web_room::invite(&options, person, &[], crate::cli::LINK_FOR)
-    {
-        return link;
+    if let Some(options) = crate::setup::web::options(config) {
+        return match crate::web_room::invite(&options, person, &[], crate::cli::LINK_FOR) {
+            Ok(link) => link,
+            Err(problem) => format!("! {problem}"),
+        };
     }
     format!("countersign web-room invite{} {person}", config_flag(config))
 }

@@ -104,13 +104,8 @@ fn a_person_who_ends_it_leaves_nothing() {
 }
 
 #[test]
-fn whoever_approves_on_the_page_is_told_how_to_join() {
+fn nobody_needs_a_link_to_a_room_of_a_chat() {
     let home = Home::new();
-    let place = home.path("countersign.toml");
-    let config = unattended(&web(), Kind::Web, &place).and_then(Prepared::write).expect("written");
-    let command = |person: &str| format!("countersign web-room invite --config {} {person}", place.display());
-    let expected = ["ada", "bob"].map(|person| format!("join           {person}: {}", command(person)));
-    assert_eq!(invitations(&config), expected);
     let config = unattended(&home.matrix(), Kind::Matrix, &home.path("m/c.toml")).expect("prepared").config;
     assert!(invitations(&config).is_empty());
 }
