@@ -1,6 +1,7 @@
 //! What Countersign promises, tried on real servers and real agents.
 
 mod check;
+mod demo;
 mod discord;
 mod discord_double;
 mod discord_faults;

@@ -4,6 +4,7 @@ mod discord;
 mod home;
 mod matrix;
 mod place;
+mod web;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ pub(crate) use discord::Discord;
 pub(crate) use home::Home;
 pub(crate) use matrix::Matrix;
 pub(crate) use place::{Place, Who};
+pub(crate) use web::{Web, press_option};
 
 /// What a scenario starts from.
 #[derive(Clone, Copy)]

@@ -1,9 +1,6 @@
 //! An agent that does not read keeps nobody waiting who clicks.
 
-use std::ffi::OsString;
-use std::path::Path;
-
-use countersign_tests::{Launch, until};
+use countersign_tests::{Launch, deaf_agent, until};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::json;
@@ -56,14 +53,4 @@ async fn is_acknowledged_and_delivered_later(place: &Discord) {
         received.lines().any(|line| line == answer).then_some(())
     })
     .await;
-}
-
-/// Asks, and reads nothing until somebody writes to the gate; see `agents/deaf_agent.py`.
-fn deaf_agent(gate: &Path, received: &Path) -> Vec<OsString> {
-    let options = json!([{"optionId": "o", "name": "Go", "kind": "allow_once"}]);
-    let call = json!({"toolCallId": "c", "rawInput": {"command": "touch deaf"}});
-    let params = json!({"sessionId": "s", "toolCall": call, "options": options});
-    let request = json!({"jsonrpc": "2.0", "id": "r", "method": "session/request_permission", "params": params});
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/deaf_agent.py");
-    vec!["python3".into(), script.into(), request.to_string().into(), gate.into(), received.into()]
 }

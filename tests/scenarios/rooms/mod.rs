@@ -1,7 +1,7 @@
 //! What holds in every kind of room.
 //!
 //! A scenario is a function over any [`Place`](crate::stage::Place); named in the list at the head of its file, it runs
-//! once in each kind of room, as `matrix_plain::NAME`, `matrix_encrypted::NAME` and `discord::NAME`. A new kind of room
+//! once in each kind of room, as `matrix_plain::NAME`, `matrix_encrypted::NAME`, `discord::NAME` and `web::NAME`. A new kind of room
 //! is an implementation of `Place` and one more line here.
 
 /// Makes a test of each scenario for each kind of room.
@@ -10,6 +10,7 @@ macro_rules! in_every_room {
         in_room! { matrix_plain, Matrix, false, $($scenario),+ }
         in_room! { matrix_encrypted, Matrix, true, $($scenario),+ }
         in_room! { discord, Discord, false, $($scenario),+ }
+        in_room! { web, Web, false, $($scenario),+ }
     };
 }
 

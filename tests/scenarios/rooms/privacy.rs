@@ -29,7 +29,7 @@ async fn no_level_of_logging_shows_a_secret<P: Place>(plan: Plan) {
         stage.bridge.wait_exit().await;
         let said = stage.bridge.stderr();
         place = stage.place;
-        assert!(said.contains("TRACE"), "{said}");
+        assert!(said.contains(P::FINEST_LOG), "{said}");
         for secret in place.secrets() {
             assert_eq!(said.lines().find(|line| line.contains(&secret)), None);
         }

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use countersign_tests::Launch;
 use tempfile::TempDir;
 
 use super::Plan;
@@ -50,6 +51,17 @@ lifetime = "{lifetime}"
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// What `countersign` prints, given these arguments and this configuration. It has to succeed.
+    pub(crate) async fn countersign(&self, arguments: &[&str]) -> String {
+        let config = self.config();
+        let arguments = [arguments, &["--config", config.to_str().expect("UTF-8")]].concat();
+        let mut command = Launch::countersign(&arguments).await.start();
+        let printed = command.rest_of_output().await;
+        let status = command.wait_exit().await;
+        assert!(status.success(), "{arguments:?}: {}", command.stderr());
+        String::from_utf8(printed).expect("UTF-8").trim().to_owned()
     }
 
     /// Writes a file that only its owner can read.

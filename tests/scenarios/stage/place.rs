@@ -26,6 +26,9 @@ pub(crate) trait Place: Sized {
     /// Ways in which the bot can lose the room for good.
     const LOSSES: &'static [&'static str];
 
+    /// The finest level at which anything that serves this kind of room logs.
+    const FINEST_LOG: &'static str = "TRACE";
+
     async fn gather(plan: &Plan) -> Self;
 
     /// On a service that this place has for itself, so that a scenario can stop it.

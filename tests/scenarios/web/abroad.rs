@@ -67,8 +67,22 @@ async fn whoever_is_not_the_proxy_is_not_served() {
     assert_eq!(visitor.get("/").await.status, 403);
 }
 
+/// Whoever has the port could pass for the page, so that no agent is started.
 #[tokio::test]
-async fn a_port_that_is_taken_is_tried_again_and_check_says_what_to_do() {
+async fn a_bridge_whose_port_is_taken_starts_no_agent() {
+    let (home, port) = (Home::new(), port_to_listen_on());
+    let _taken = std::net::TcpListener::bind(("127.0.0.1", port)).expect("a free port");
+    home.configure(&PLAIN, &format!("[web]\nlisten = \"127.0.0.1:{port}\""), "web = true\napprovers = [\"ada\"]", "bob");
+    let started = home.file("started");
+    let agent = ["touch".into(), started.clone().into()];
+    let mut bridge = Launch::acp(Some(&home.config()), &agent).await.start();
+    assert_eq!(bridge.wait_exit().await.code(), Some(78));
+    bridge.stderr_contains("is in use by another program; end it, or choose another port as web.listen").await;
+    assert!(!started.exists());
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_told_by_check_with_what_to_do() {
     let (home, port) = (Home::new(), port_to_listen_on());
     let taken = std::net::TcpListener::bind(("127.0.0.1", port)).expect("a free port");
     let service = format!("[web]\nlisten = \"127.0.0.1:{port}\"");

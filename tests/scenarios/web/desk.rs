@@ -45,14 +45,7 @@ impl Desk {
 
     /// `countersign web-room ...`; what it prints. It has to succeed.
     pub(super) async fn web_room(&self, arguments: &[&str]) -> String {
-        let config = self.home.config();
-        let config = config.to_str().expect("UTF-8");
-        let arguments = [&["web-room"], arguments, &["--config", config]].concat();
-        let mut command = Launch::countersign(&arguments).await.start();
-        let printed = command.rest_of_output().await;
-        let status = command.wait_exit().await;
-        assert!(status.success(), "{arguments:?}: {}", command.stderr());
-        String::from_utf8(printed).expect("UTF-8").trim().to_owned()
+        self.home.countersign(&[&["web-room"], arguments].concat()).await
     }
 
     pub(super) async fn link(&self, person: &str) -> String {

@@ -1,7 +1,9 @@
 //! Keys: made, listed and taken away while the page is served.
 
-use countersign_tests::{Launch, until, within};
+use countersign_tests::{Launch, Visitor, until, within};
 use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use super::desk::Desk;
 use crate::stage::{PLAIN, Plan};
@@ -23,8 +25,31 @@ async fn a_revoked_key_neither_presses_nor_reads_from_then_on() {
     assert_eq!(within("bob's page to go on", bobs.card("taken")).await["id"], card["id"]);
 }
 
+/// The keys are asked once all of the press is there, however long its sender holds it back.
 #[tokio::test]
-async fn who_has_a_key_is_listed_and_a_link_works_once_for_each_browser() {
+async fn a_press_whose_end_comes_after_the_key_was_revoked_does_not_count() {
+    let mut desk = Desk::open().await;
+    let (ada, mut events) = desk.present("ada").await;
+    let (bob, _bobs) = desk.present("bob").await;
+    let prompt = desk.ask("held").await;
+    let card = within("a card", events.card("waiting")).await;
+    let body = Visitor::click(&card, 0);
+    let first = format!("POST /api/click HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: {}\r\n", desk.port, body.len());
+    let others = ada.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
+    let head: String = [first].into_iter().chain(others).collect();
+    let mut connection = TcpStream::connect(desk.address()).await.expect("connected");
+    connection.write_all(format!("{head}\r\n{}", &body[..10]).as_bytes()).await.expect("sent");
+    desk.web_room(&["revoke", "ada"]).await;
+    connection.write_all(&body.as_bytes()[10..]).await.expect("sent");
+    let mut status = [0; 12];
+    within("an answer", connection.read_exact(&mut status)).await.expect("an answer");
+    assert_eq!(&status, b"HTTP/1.1 401");
+    assert_eq!(bob.press(&card, 2).await.json()["counted"], true);
+    desk.assert_answered(&prompt, "held", "no 3", false).await;
+}
+
+#[tokio::test]
+async fn who_has_a_key_is_listed_and_a_link_lets_in_more_than_one_browser() {
     let desk = Desk::open().await;
     let link = desk.link("ada").await;
     for _ in 0..2 {
@@ -92,6 +117,9 @@ async fn what_cannot_be_a_person_or_a_room_is_refused_by_name() {
         (&["invite", "Ada Lovelace"][..], 2, "beginning with a letter"),
         (&["invite", "ada", "--room", "nowhere"], 1, "nowhere is not a room on the page; there is builds"),
         (&["invite", "ada", "--link-for", "soon"], 2, "soon"),
+        (&["invite", "ada", "--link-for", "0s"], 2, "nobody can open it in no time"),
+        (&["invite", "anyone"], 2, "beginning with a letter"),
+        (&["revoke", "zoe"], 1, "zoe has no key"),
     ] {
         let arguments = [&["web-room"], arguments, &["--config", config]].concat();
         let mut command = Launch::countersign(&arguments).await.start();

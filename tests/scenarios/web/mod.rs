@@ -1,7 +1,11 @@
-//! What only the page has: whoever reaches its port, by whatever means.
+//! What only the page has: whoever reaches its port, by whatever means, and what it is in a browser.
 
 mod abroad;
 mod attacks;
 mod crowds;
 mod desk;
 mod keys;
+mod looks;
+mod page;
+
+type Stage = crate::stage::Stage<crate::stage::Web>;
