@@ -13,7 +13,6 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tower_service::Service as _;
@@ -96,10 +95,10 @@ pub(crate) async fn run(listening: Listening, served: Arc<Served>, mut stop: wat
         #[cfg(feature = "tls")]
         let task = match &listening.tls {
             Some(tls) => tokio::spawn(encrypted(tls.clone(), stream, router.clone(), connection)),
-            None => tokio::spawn(plain(stream, router.clone(), connection)),
+            None => tokio::spawn(http(stream, router.clone(), connection)),
         };
         #[cfg(not(feature = "tls"))]
-        let task = tokio::spawn(plain(stream, router.clone(), connection));
+        let task = tokio::spawn(http(stream, router.clone(), connection));
         open.push((task.abort_handle(), known));
     }
     for (task, _) in open {
@@ -107,12 +106,8 @@ pub(crate) async fn run(listening: Listening, served: Arc<Served>, mut stop: wat
     }
 }
 
-async fn plain(stream: TcpStream, router: Router, connection: Connection) {
-    http(stream, router, connection).await;
-}
-
 #[cfg(feature = "tls")]
-async fn encrypted(tls: tokio_rustls::TlsAcceptor, stream: TcpStream, router: Router, connection: Connection) {
+async fn encrypted(tls: tokio_rustls::TlsAcceptor, stream: tokio::net::TcpStream, router: Router, connection: Connection) {
     // Whoever does not get through the handshake is none of ours.
     if let Ok(Ok(stream)) = tokio::time::timeout(HEADERS_WITHIN, tls.accept(stream)).await {
         http(stream, router, connection).await;
