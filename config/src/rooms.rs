@@ -116,9 +116,7 @@ fn web_room(mut section: Section<'_>, flag: &Entry<'_>, around: &Around<'_>) -> 
     let people = ids::web_people::<BTreeSet<_>>;
     let who = who(&mut section, people);
     let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
-    for (key, service) in FOREIGN {
-        refuse_foreign(&mut section, key, service);
-    }
+    refuse_foreign(&mut section, "web");
     if flag.flag() == Some(false) {
         flag.refuse("is false, so it is no room at all", "write web = true, or remove the section");
     }
@@ -139,9 +137,7 @@ fn matrix_room(
     let who = who(&mut section, people);
     let power_min = section.take("power_min").and_then(|entry| entry.integer());
     let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
-    for (key, service) in FOREIGN.into_iter().filter(|(_, service)| *service != "Matrix") {
-        refuse_foreign(&mut section, key, service);
-    }
+    refuse_foreign(&mut section, "Matrix");
     if let Some(id) = id.filter(|_| !around.has_matrix) {
         id.refuse("needs an account to post with", "add a [matrix] section with homeserver and user");
     }
@@ -171,9 +167,7 @@ fn discord_room(
         (who, _) => who,
     };
     let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
-    for (key, service) in FOREIGN.into_iter().filter(|(_, service)| *service != "Discord") {
-        refuse_foreign(&mut section, key, service);
-    }
+    refuse_foreign(&mut section, "Discord");
     if let Some(id) = id.filter(|_| !around.has_discord) {
         id.refuse("needs a bot to post with", "add a [discord] section with token_file");
     }
@@ -206,7 +200,7 @@ fn check_mention(section: &Section<'_>, who: &Who, around: &Around<'_>) {
 }
 
 /// Keys that only one service knows.
-const FOREIGN: [(&str, &str); 5] = [
+const KEYS_OF_ONE: [(&str, &str); 5] = [
     ("approver_roles", "Discord"),
     ("threads", "Discord"),
     ("mention", "Discord"),
@@ -214,10 +208,12 @@ const FOREIGN: [(&str, &str); 5] = [
     ("power_min", "Matrix"),
 ];
 
-/// A key that only another service knows.
-fn refuse_foreign(section: &mut Section<'_>, key: &str, service: &str) {
-    if let Some(entry) = section.take(key) {
-        entry.refuse(format!("is for {service} rooms"), "remove it");
+/// Keys that only another service knows.
+fn refuse_foreign(section: &mut Section<'_>, own: &str) {
+    for (key, service) in KEYS_OF_ONE.into_iter().filter(|(_, service)| *service != own) {
+        if let Some(entry) = section.take(key) {
+            entry.refuse(format!("is for {service} rooms"), "remove it");
+        }
     }
 }
 
