@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bridge_core::RoomError;
 use bridge_model::{Person, RoomName};
 
-use crate::keys::{KeyHolder, Keys};
+use crate::keys::{KeyHolder, Keys, KeysError};
 use crate::{Options, listen, people, refused};
 
 /// A page, as it would be served now.
@@ -17,11 +17,15 @@ pub struct Inspection {
     pub members: BTreeMap<RoomName, Vec<Person>>,
 }
 
+/// Everybody who has a key, in the order of their names; nobody, if there never was one.
+pub fn holders(options: &Options) -> Result<Vec<KeyHolder>, KeysError> {
+    Keys::open_if_there(&options.folder, options.outside.clone())?.map_or(Ok(Vec::new()), |keys| keys.holders())
+}
+
 /// Opens the socket and closes it again.
 pub async fn inspect(options: &Options) -> Result<Inspection, RoomError> {
     let listening = listen::open(options).await?;
-    let keys = Keys::open_if_there(&options.folder, options.outside.clone()).map_err(refused)?;
-    let holders = keys.map_or(Ok(Vec::new()), |keys| keys.holders()).map_err(refused)?;
+    let holders = holders(options).map_err(refused)?;
     let now = (options.outside.now)();
     let can_come = |holder: &&KeyHolder| 0 < holder.sessions || !holder.link_until.has_passed(now);
     let members = options.rooms.iter().map(|room| {

@@ -41,7 +41,7 @@ use tokio::sync::{mpsc, watch as watching};
 
 pub use crate::board::{LIMITS, WebBoard};
 pub use crate::clicks::WebClicks;
-pub use crate::inspect::{Inspection, inspect};
+pub use crate::inspect::{Inspection, holders, inspect};
 pub use crate::keys::{KeyHolder, Keys, KeysError};
 use crate::listen::Listening;
 pub use crate::listen::join_link;

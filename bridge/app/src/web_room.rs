@@ -7,14 +7,14 @@ use std::time::Duration;
 use bridge_config::{Config, Unusable};
 use bridge_model::{PersonId, RoomName, Shown};
 use policy::Who;
-use web_room::{KeyHolder, Keys, KeysError, Options, join_link};
+use web_room::{KeyHolder, Keys, KeysError, Options, holders, join_link};
 
 use crate::cli::{EXIT_CONFIG, InviteArgs, RevokeArgs, WebRoomArgs, WebRoomCommand};
 use crate::setup;
 
-/// Why nobody was let in.
+/// Why the keys were not looked at, or were left as they are.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum InviteError {
+pub(crate) enum WebRoomError {
     #[error("no room is on the page; add one: [rooms.NAME] with web = true")]
     NoRoom,
     #[error("{0} is not a room on the page; there is {1}")]
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &WebRoomArgs) -> ExitCode {
         Err(status) => return status,
     };
     let Some(options) = setup::web::options(&config) else {
-        tell(&InviteError::NoRoom.to_string());
+        tell(&WebRoomError::NoRoom.to_string());
         return EXIT_CONFIG.into();
     };
     let done = match &args.command {
@@ -56,21 +56,20 @@ pub(crate) fn invite(
     person: &PersonId,
     rooms: &[RoomName],
     link_for: Duration,
-) -> Result<String, InviteError> {
+) -> Result<String, WebRoomError> {
     if let Some(other) = rooms.iter().find(|room| !options.rooms.contains(*room)) {
         let names: Vec<_> = options.rooms.iter().map(RoomName::as_str).collect();
-        return Err(InviteError::NotHere(Shown::line(other.as_str()), names.join(", ")));
+        return Err(WebRoomError::NotHere(Shown::line(other.as_str()), names.join(", ")));
     }
-    bridge_config::private_folder(&options.folder).map_err(InviteError::NotPrivate)?;
+    bridge_config::private_folder(&options.folder).map_err(WebRoomError::NotPrivate)?;
     let all: Vec<_> = options.rooms.iter().cloned().collect();
     let rooms = if rooms.is_empty() { &all } else { rooms };
     let key = Keys::open(&options.folder, options.outside.clone())?.make(person, rooms, link_for)?;
     Ok(join_link(options, &key))
 }
 
-fn invite_one(config: &Config, options: &Options, args: &InviteArgs) -> Result<(), InviteError> {
-    let keys = Keys::open_if_there(&options.folder, options.outside.clone())?;
-    let has_key = keys.map_or(Ok(Vec::new()), |keys| keys.holders())?.iter().any(|holder| holder.person == args.name);
+fn invite_one(config: &Config, options: &Options, args: &InviteArgs) -> Result<(), WebRoomError> {
+    let has_key = holders(options)?.iter().any(|holder| holder.person == args.name);
     let link = invite(options, &args.name, &args.rooms, *args.link_for)?;
     say(&link);
     if has_key {
@@ -104,9 +103,8 @@ fn may_answer(config: &Config, room: &RoomName, person: &PersonId) -> bool {
     })
 }
 
-fn list(options: &Options) -> Result<(), InviteError> {
-    let keys = Keys::open_if_there(&options.folder, options.outside.clone())?;
-    let holders = keys.map_or(Ok(Vec::new()), |keys| keys.holders())?;
+fn list(options: &Options) -> Result<(), WebRoomError> {
+    let holders = holders(options)?;
     if holders.is_empty() {
         tell("Nobody has a key. `countersign web-room invite NAME` makes one.");
     }
@@ -124,10 +122,10 @@ fn list(options: &Options) -> Result<(), InviteError> {
     Ok(())
 }
 
-fn revoke_one(options: &Options, args: &RevokeArgs) -> Result<(), InviteError> {
+fn revoke_one(options: &Options, args: &RevokeArgs) -> Result<(), WebRoomError> {
     let keys = Keys::open_if_there(&options.folder, options.outside.clone())?;
     match keys.map_or(Ok(0), |keys| keys.revoke(&args.name))? {
-        0 => return Err(InviteError::NoKey(args.name.clone())),
+        0 => return Err(WebRoomError::NoKey(args.name.clone())),
         count => {
             tell(&format!("{count} key(s) of {} are revoked; pages that {} had open close within seconds", args.name, args.name));
         }
