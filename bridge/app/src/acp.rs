@@ -34,28 +34,12 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
     };
     log::start(&config.as_ref().map_or_else(log::default, |config| config.log.clone()));
     announce(config.as_ref());
-    if let Some(problem) = config.as_ref().and_then(setup::not_built_in) {
-        error!("{problem}");
-        return EXIT_CONFIG.into();
-    }
-    // Before the agent starts, so that a second bridge on the same rooms is noticed while nothing depends on it.
-    let ledger = match config.as_ref().filter(|config| !config.rooms.is_empty()).map(|config| Ledger::open(&config.state_dir)) {
-        None => None,
-        Some(Ok(ledger)) => Some(ledger),
-        Some(Err(problem)) => {
+    let (ledger, reserved) = match before_any_agent(config.as_ref()).await {
+        Ok(had) => had,
+        Err(problem) => {
             error!("{problem}");
             return EXIT_CONFIG.into();
         }
-    };
-    let reserved = match &config {
-        None => Reserved::default(),
-        Some(config) => match setup::reserve(config).await {
-            Ok(reserved) => reserved,
-            Err(problem) => {
-                error!("{problem}");
-                return EXIT_CONFIG.into();
-            }
-        },
     };
     let none = BTreeSet::new();
     let own_variables = config.as_ref().map_or(&none, |config| &config.own_variables);
@@ -76,6 +60,19 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What a bridge has to have before its agent starts, so that it is noticed while nothing depends on it: another bridge on
+/// the same rooms, or another program on the page's port.
+async fn before_any_agent(config: Option<&Config>) -> Result<(Option<Ledger>, Reserved), String> {
+    let Some(config) = config else { return Ok((None, Reserved::default())) };
+    if let Some(problem) = setup::not_built_in(config) {
+        return Err(problem);
+    }
+    let ledger = (!config.rooms.is_empty()).then(|| Ledger::open(&config.state_dir)).transpose();
+    let ledger = ledger.map_err(|problem| problem.to_string())?;
+    let reserved = setup::reserve(config).await.map_err(|problem| problem.to_string())?;
+    Ok((ledger, reserved))
 }
 
 /// What the bridge stands on, all of it had before the agent ran.
