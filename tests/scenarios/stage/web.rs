@@ -178,9 +178,6 @@ impl Place for Web {
     async fn lose_bot(&self, way: &str) {
         assert_eq!(way, "keys removed");
         fs::remove_file(self.home.file("state/web-room.sqlite3")).expect("the keys are there");
-        for beside in ["wal", "shm"] {
-            let _ = fs::remove_file(self.home.file(&format!("state/web-room.sqlite3-{beside}")));
-        }
     }
 
     /// The page is the bridge's own, so that there is nobody else to be away: nobody has a network.

@@ -64,7 +64,7 @@ async fn every_state_is_told_apart_and_read_in_light_and_dark_at_every_size() {
     picture(page, "closed").await;
     drop(bridge);
 
-    // The agent dies over what it was told; one that never came to an end; one whose room cannot show it; one withdrawn.
+    // An agent that dies over what it was told.
     fs::remove_file(&gate).expect("removed");
     mkfifo(&gate, Mode::S_IRWXU).expect("a named pipe");
     let mut bridge = Launch::acp(Some(&place.home().config()), &deaf_agent(&gate, &received)).await.start();
