@@ -65,6 +65,8 @@ pub enum Withdrawn {
     AnsweredInClient,
     /// A moderator removed the card.
     CardRemoved,
+    /// The agent changed what it would do, and people are asked anew on another card.
+    AskedAgain,
     BridgeStopped,
     /// A run of the bridge that is over had asked; what it held was refused when it ended.
     BridgeRestarted,
@@ -83,8 +85,9 @@ pub enum Refused {
     NotShowable(String),
     /// The room could not be reached or is lost; the text says why.
     RoomUnavailable(String),
-    /// The agent changed what it would do while people were deciding.
-    Changed,
+    /// The agent changed what it would do while people were deciding; the text names the parts of the card that are not
+    /// as they were.
+    Changed(String),
     /// It could not be written to the ledger.
     NotRecorded,
     /// No room is configured.

@@ -15,7 +15,7 @@ mod shown;
 mod time;
 mod tool_call;
 
-pub use card::{Button, ButtonStyle, Card, CardLimits, CardRef, ClosedCard, Origin, Section, SectionBody};
+pub use card::{Button, ButtonStyle, Card, CardLimits, CardRef, ClosedCard, Digest, Gap, Origin, Section, SectionBody};
 pub use click::{Click, ClickRef, ClickReply};
 pub use ending::{Delivery, Ending, NotDelivered, Refused, Withdrawn};
 pub use id::{ButtonToken, MessageId, PersonId, RequestId, RoleId, RoomName, SessionId, SourceName};
@@ -23,6 +23,6 @@ pub use option::{Offered, OptionId, OptionIdError, OptionKind, Options, OptionsE
 pub use person::{Humanity, Person, Presence, Signature, Standing};
 pub use request::{Outcome, PermissionRequest, ReplyTo, Session};
 pub use secret::Secret;
-pub use shown::Shown;
+pub use shown::{Shown, Spelled};
 pub use time::Timestamp;
 pub use tool_call::{Content, Location, ToolCall, ToolKind};

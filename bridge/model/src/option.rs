@@ -1,5 +1,8 @@
 //! What the agent offered: options, their ids and kinds, and the proof that a choice is one of them.
 
+use std::collections::HashSet;
+
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The id an agent gave to an option, exactly as it stood on the wire.
@@ -108,6 +111,8 @@ pub struct PermissionOption {
     /// The agent's own label, as sent: untrusted text.
     pub name: String,
     pub kind: OptionKind,
+    /// What else the agent says of it, such as what an "always" covers. Untrusted.
+    pub meta: Option<Value>,
 }
 
 /// All options of one request, in the agent's order: at least one, no id twice.
@@ -136,8 +141,8 @@ impl Options {
         if Self::MAX < options.len() {
             return Err(OptionsError::TooMany);
         }
-        let repeated = options.iter().enumerate().any(|(at, option)| options[..at].iter().any(|earlier| earlier.id == option.id));
-        if repeated {
+        let mut seen = HashSet::new();
+        if !options.iter().all(|option| seen.insert(option.id.meaning())) {
             return Err(OptionsError::Repeated);
         }
         Ok(Self(options))
@@ -175,8 +180,12 @@ mod tests {
     }
 
     fn options(ids: &[&str]) -> Result<Options, OptionsError> {
-        let option =
-            |json: &&str| PermissionOption { id: id(json).expect("an id"), name: String::new(), kind: OptionKind::AllowOnce };
+        let option = |json: &&str| PermissionOption {
+            id: id(json).expect("an id"),
+            name: String::new(),
+            kind: OptionKind::AllowOnce,
+            meta: None,
+        };
         Options::new(ids.iter().map(option).collect())
     }
 

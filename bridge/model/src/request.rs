@@ -1,5 +1,7 @@
 //! A permission request and what is answered to it.
 
+use serde_json::Value;
+
 use crate::{Offered, Options, SessionId, SourceName, ToolCall};
 
 /// One `session/request_permission`, understood.
@@ -14,6 +16,8 @@ pub struct PermissionRequest {
     /// `None`: the request is about no tool call, as protocol version 2 allows.
     pub tool_call: Option<ToolCall>,
     pub options: Options,
+    /// What else the agent says of the request itself. Untrusted.
+    pub meta: Option<Value>,
 }
 
 /// Where an outcome goes. Unique while the source lives, whatever ids the agent uses.
@@ -28,8 +32,12 @@ pub struct ReplyTo {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Session {
     pub id: Option<SessionId>,
+    /// What the operator calls the agent.
+    pub name: Option<String>,
     /// The agent's name in its own words.
     pub agent: Option<String>,
+    /// The name of the agent's client, in the client's own words.
+    pub client: Option<String>,
     /// Where the session works.
     pub cwd: Option<String>,
     /// The session's permission mode, where the agent tells it.

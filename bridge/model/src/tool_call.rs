@@ -10,6 +10,8 @@ pub struct ToolCall {
     pub kind: ToolKind,
     /// The tool's own name where the agent tells it.
     pub name: Option<String>,
+    /// The MCP server that the tool belongs to, where the agent tells it.
+    pub mcp_server: Option<String>,
     pub locations: Vec<Location>,
     pub content: Vec<Content>,
     pub raw_input: Option<Value>,
