@@ -6,7 +6,9 @@
 mod approvers;
 mod refusal;
 mod verdict;
+mod workspace;
 
 pub use approvers::{Approvers, Ineligible, Listed, Permit, Who};
 pub use refusal::RefusalStyle;
-pub use verdict::{Policy, Verdict};
+pub use verdict::{Policy, Verdict, WhenChanged};
+pub use workspace::is_outside;

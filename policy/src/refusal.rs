@@ -59,6 +59,7 @@ mod tests {
             id: OptionId::parse(&RawValue::from_string(format!("\"id {at}\"")).expect("JSON")).expect("an id"),
             name: "Allow".into(),
             kind: OptionKind::parse(kind),
+            meta: None,
         });
         let options = Options::new(options.collect()).expect("options");
         let expected = expected.and_then(|at| options.offered(at)).map_or(Outcome::Cancelled, Outcome::Selected);

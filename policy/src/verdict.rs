@@ -16,6 +16,14 @@ pub enum Verdict {
     AutoDeny,
 }
 
+/// What to do with a request that its agent changes while people are deciding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenChanged {
+    Refuse,
+    /// Close its card and ask anew on another, until the same deadline.
+    AskAgain,
+}
+
 /// The operator's rules for requests.
 ///
 /// There is no `Default`: a lifetime that nobody chose is a lifetime that nobody knows.
@@ -28,6 +36,7 @@ pub struct Policy {
     /// How long a request waits for a person, counted from its arrival.
     pub lifetime: Duration,
     pub refusal: RefusalStyle,
+    pub when_changed: WhenChanged,
 }
 
 impl Policy {
@@ -77,7 +86,7 @@ mod tests {
 
     fn check(rules: &[(ToolKind, Verdict)], default: Verdict, kind: Option<ToolKind>, expected: Verdict) {
         let id = OptionId::parse(&serde_json::value::RawValue::from_string("\"a\"".into()).expect("JSON")).expect("an id");
-        let option = PermissionOption { id, name: String::new(), kind: OptionKind::AllowOnce };
+        let option = PermissionOption { id, name: String::new(), kind: OptionKind::AllowOnce, meta: None };
         let request = PermissionRequest {
             from: ReplyTo { source: SourceName::new("s"), ask: 1 },
             session: Session::default(),
@@ -85,6 +94,7 @@ mod tests {
             description: None,
             tool_call: kind.map(|kind| ToolCall { kind, ..ToolCall::default() }),
             options: Options::new(vec![option]).expect("options"),
+            meta: None,
         };
         assert_eq!(policy(rules, default).verdict(&request), expected);
     }
@@ -95,6 +105,7 @@ mod tests {
             default,
             lifetime: Duration::from_mins(1),
             refusal: RefusalStyle::RejectOnce,
+            when_changed: WhenChanged::Refuse,
         }
     }
 }
