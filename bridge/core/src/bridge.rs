@@ -1,18 +1,22 @@
 //! The state machine: what is held, what ends it, and what follows.
 
+mod asking;
+#[cfg(test)]
+mod desk;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bridge_model::{
-    ButtonToken, CardLimits, CardRef, Click, ClickReply, ClosedCard, Delivery, Ending, NotDelivered, Offered, Outcome,
-    PermissionRequest, Refused, ReplyTo, RequestId, RoomName, Shown, SourceName, Timestamp, Withdrawn,
+    ButtonToken, CardLimits, CardRef, Click, ClickReply, ClosedCard, Delivery, Ending, NotDelivered, Offered, Outcome, Refused,
+    RequestId, RoomName, Shown, SourceName, Timestamp, Withdrawn,
 };
-use policy::{Approvers, Permit, Policy, Verdict};
+use policy::{Approvers, Permit, Policy};
 
-use crate::card::{self, Drawn};
+use crate::card::{self, Details};
 use crate::held::{Held, HeldTable, Phase};
 use crate::settled::{Settled, SettledCard, SettledTable};
-use crate::{Effect, Entry, Input, RoomError, RoomEvent, SourceError, SourceEvent};
+use crate::{Effect, Entry, Input, RoomEvent, SourceError, SourceEvent};
 
 /// Where button tokens come from: 128 bits each that nobody can guess.
 pub trait Tokens {
@@ -33,6 +37,7 @@ pub struct Rules {
 #[derive(Clone, Debug)]
 pub struct RoomRules {
     pub approvers: Approvers,
+    pub details: Details,
     /// What the room can show as far as is known, until [`Input::RoomOpen`] tells. What a card shows too much of, its room
     /// refuses.
     pub card: CardLimits,
@@ -143,9 +148,9 @@ impl<T: Tokens> Bridge<T> {
     fn source(&mut self, now: Timestamp, event: SourceEvent) -> Vec<Effect> {
         match event {
             SourceEvent::Requested(request) => self.requested(now, *request),
-            SourceEvent::Malformed { from, headline, problem } => self.malformed(from, &headline, problem),
-            SourceEvent::Changed(ask) => match self.held.by_ask(&ask) {
-                Some(id) => self.refuse(now, id, Refused::Changed),
+            SourceEvent::Malformed { from, headline, problem } => self.malformed(now, from, &headline, problem),
+            SourceEvent::Changed { ask, now: changed } => match self.held.by_ask(&ask) {
+                Some(id) => self.changed(now, id, changed.map(|request| *request)),
                 None => Vec::new(),
             },
             SourceEvent::Withdrawn(ask, why) => match self.held.by_ask(&ask) {
@@ -153,66 +158,6 @@ impl<T: Tokens> Bridge<T> {
                 None => Vec::new(),
             },
         }
-    }
-
-    fn requested(&mut self, now: Timestamp, request: PermissionRequest) -> Vec<Effect> {
-        // A source names each request once. Should it repeat itself, two answers to one request must not follow.
-        if self.held.by_ask(&request.from).is_some() {
-            return Vec::new();
-        }
-        let id = self.next_id();
-        let room = self.rules.routes.get(&request.from.source).cloned();
-        if self.stopping {
-            return self.end_at_once(id, room, request, Ending::Withdrawn(Withdrawn::BridgeStopped));
-        }
-        match self.rules.policy.verdict(&request) {
-            Verdict::AutoDeny => self.refuse_at_once(id, None, request, Refused::ByPolicy),
-            Verdict::Ask => match self.draw(now, id, room.as_ref(), &request) {
-                Ok(card) => self.hold(card, request),
-                Err(refused) => self.refuse_at_once(id, room, request, refused),
-            },
-        }
-    }
-
-    /// The card of a request that can be held, or why it cannot.
-    fn draw(
-        &mut self,
-        now: Timestamp,
-        id: RequestId,
-        room: Option<&RoomName>,
-        request: &PermissionRequest,
-    ) -> Result<Drawn, Refused> {
-        let room = room.ok_or(Refused::NoRoom)?;
-        let rules = self.rules.rooms.get(room).ok_or(Refused::NoRoom)?;
-        if let Some(why) = self.lost.get(room) {
-            return Err(Refused::RoomUnavailable(why.clone()));
-        }
-        if self.rules.limits.held_max <= self.held.len() {
-            return Err(Refused::TooMany);
-        }
-        let tokens: Vec<_> = request.options.as_slice().iter().map(|_| self.tokens.draw()).collect();
-        let deadline = self.rules.policy.deadline(now);
-        let drawn = card::draw(id, room, request, tokens, deadline, rules.card).map_err(Refused::NotShowable)?;
-        Ok(Drawn { within: deadline.since(now), ..drawn })
-    }
-
-    fn hold(&mut self, drawn: Drawn, request: PermissionRequest) -> Vec<Effect> {
-        let Drawn { card, live, within } = drawn;
-        let (id, room, headline, deadline) = (card.request, card.room.clone(), card.headline.clone(), card.deadline);
-        self.buttons.extend(live.into_iter().map(|(token, at)| (token, (id, at))));
-        let entry = Entry::Held { request: id, room: room.clone(), headline: headline.clone(), deadline };
-        self.held.insert(id, Held { request, room, headline, deadline, phase: Phase::Posting { clicks: Vec::new() } });
-        vec![Effect::Record { entry, then: vec![Effect::Post { card, within }] }]
-    }
-
-    fn malformed(&mut self, from: ReplyTo, headline: &str, problem: String) -> Vec<Effect> {
-        let id = self.next_id();
-        let room = self.rules.routes.get(&from.source).cloned();
-        let headline = card::plain_headline(headline);
-        let ending = Ending::Refused(Refused::Malformed(problem));
-        let mut effects = Self::record_and_tell(id, room, headline, ending);
-        effects.insert(1, Effect::Reply { request: id, to: from, outcome: Outcome::Cancelled });
-        effects
     }
 
     fn clicked(&mut self, now: Timestamp, click: &Click) -> Vec<Effect> {
@@ -279,7 +224,7 @@ impl<T: Tokens> Bridge<T> {
     fn withdraw(&mut self, now: Timestamp, id: RequestId, why: Withdrawn) -> Vec<Effect> {
         let tell = match why {
             // Nobody is left to be answered, or somebody else has answered.
-            Withdrawn::AgentGone | Withdrawn::AnsweredInClient => Tell::Nobody,
+            Withdrawn::AgentGone | Withdrawn::AnsweredInClient | Withdrawn::AskedAgain => Tell::Nobody,
             Withdrawn::ByAgent
             | Withdrawn::TurnCancelled
             | Withdrawn::TurnEnded
@@ -323,9 +268,10 @@ impl<T: Tokens> Bridge<T> {
             refusal,
             chosen,
             say_pending_at: chosen.map(|_| now.after(self.rules.limits.say_pending_after)),
-            closed: ClosedCard { request: id, room: held.room, headline: held.headline, ending: ending.clone() },
+            closed: ClosedCard { request: id, room: held.room, headline: held.headline, ending: ending.clone(), at: Some(now) },
         };
-        let mut effects = vec![Effect::Record { entry: Entry::Settled { request: id, ending }, then: once_recorded }];
+        let entry = Entry::Settled { request: id, ending, at: Some(now) };
+        let mut effects = vec![Effect::Record { entry, then: once_recorded }];
         effects.extend(at_once);
         effects.extend(settled.close());
         effects.extend(self.remember(id, settled));
@@ -340,31 +286,6 @@ impl<T: Tokens> Bridge<T> {
         Settled { say_pending_at: None, ..old }.close()
     }
 
-    fn refuse_at_once(
-        &mut self,
-        id: RequestId,
-        room: Option<RoomName>,
-        request: PermissionRequest,
-        refused: Refused,
-    ) -> Vec<Effect> {
-        self.end_at_once(id, room, request, Ending::Refused(refused))
-    }
-
-    /// For a request that was never held. `room`: where to say so, if anywhere.
-    fn end_at_once(&mut self, id: RequestId, room: Option<RoomName>, request: PermissionRequest, ending: Ending) -> Vec<Effect> {
-        let outcome = self.rules.policy.refusal.refusal(&request.options);
-        let headline = card::headline(&request);
-        let mut effects = Self::record_and_tell(id, room, headline, ending);
-        effects.insert(1, Effect::Reply { request: id, to: request.from, outcome });
-        effects
-    }
-
-    fn record_and_tell(id: RequestId, room: Option<RoomName>, headline: Shown, ending: Ending) -> Vec<Effect> {
-        let mut effects = vec![Effect::Record { entry: Entry::Settled { request: id, ending: ending.clone() }, then: vec![] }];
-        effects.extend(room.map(|room| Effect::Close { card: None, closed: ClosedCard { request: id, room, headline, ending } }));
-        effects
-    }
-
     fn replied(&mut self, id: RequestId, result: Result<(), SourceError>) -> Vec<Effect> {
         let Some(settled) = self.settled.get_mut(id).filter(|settled| settled.is_pending()) else { return Vec::new() };
         settled.set_delivery(match result {
@@ -372,7 +293,7 @@ impl<T: Tokens> Bridge<T> {
             Err(SourceError::Withdrawn) => Delivery::NotDelivered(NotDelivered::Withdrawn),
             Err(SourceError::Gone) => Delivery::NotDelivered(NotDelivered::AgentGone),
         });
-        let entry = Entry::Settled { request: id, ending: settled.closed.ending.clone() };
+        let entry = Entry::Settled { request: id, ending: settled.closed.ending.clone(), at: settled.closed.at };
         [Effect::Record { entry, then: vec![] }].into_iter().chain(settled.close()).collect()
     }
 
@@ -385,36 +306,6 @@ impl<T: Tokens> Bridge<T> {
         settled.set_delivery(Delivery::NotDelivered(NotDelivered::NotRecorded));
         let mut effects = vec![Effect::Reply { request: id, to: settled.from.clone(), outcome: settled.refusal.clone() }];
         effects.extend(settled.close());
-        effects
-    }
-
-    fn posted(&mut self, now: Timestamp, id: RequestId, card: CardRef) -> Vec<Effect> {
-        let entry = Entry::Posted { request: id, card: card.clone() };
-        let mut effects = vec![Effect::Record { entry, then: vec![] }];
-        if let Some(held) = self.held.get_mut(id) {
-            if let Phase::Posting { clicks } = std::mem::replace(&mut held.phase, Phase::Open(card)) {
-                effects.extend(clicks.iter().flat_map(|click| self.clicked(now, click)));
-            }
-        } else if let Some(settled) = self.settled.get_mut(id) {
-            settled.card = SettledCard::Known(Some(card));
-            effects.extend(settled.close());
-        }
-        effects
-    }
-
-    fn not_posted(&mut self, now: Timestamp, id: RequestId, error: RoomError) -> Vec<Effect> {
-        let mut effects = self.refuse(
-            now,
-            id,
-            match error {
-                RoomError::Unavailable(why) | RoomError::Refused(why) => Refused::RoomUnavailable(why),
-                RoomError::NotShowable(why) => Refused::NotShowable(why),
-            },
-        );
-        if let Some(settled) = self.settled.get_mut(id) {
-            settled.card = SettledCard::Known(None);
-            effects.extend(settled.close());
-        }
         effects
     }
 

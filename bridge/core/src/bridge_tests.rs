@@ -1,15 +1,9 @@
-use std::collections::BTreeSet;
+use bridge_model::{Humanity, MessageId, Person, Presence, Signature, ToolKind};
+use policy::Verdict;
 
-use bridge_model::{
-    ButtonStyle, ClickRef, Humanity, MessageId, OptionId, OptionKind, Options, PermissionOption, Person, PersonId, Presence,
-    Session, Signature, Standing, ToolCall, ToolKind,
-};
-use policy::{Listed, RefusalStyle, Who};
-use serde_json::value::RawValue;
-
+use super::desk::*;
 use super::*;
-
-const LIFETIME_MS: u64 = 60_000;
+use crate::RoomError;
 
 #[test]
 fn a_permitted_click_returns_the_agents_own_option() {
@@ -271,16 +265,6 @@ fn a_source_that_is_gone_takes_all_its_requests_along() {
 }
 
 #[test]
-fn a_request_that_changes_while_it_waits_is_refused() {
-    let mut desk = Desk::new();
-    let card = desk.ask_and_post(1);
-    let effects = desk.at(1, Input::Source(SourceEvent::Changed(ask(1))));
-    assert_eq!(told(&effects), ["selected \"no\""]);
-    assert_eq!(closings(&effects), [Ending::Refused(Refused::Changed)]);
-    assert_eq!(told(&desk.click(&card, 0, ada())), Vec::<String>::new());
-}
-
-#[test]
 fn a_removed_card_withdraws_its_request_alone() {
     let mut desk = Desk::new();
     let card = desk.ask_and_post(1);
@@ -375,174 +359,4 @@ fn the_oldest_settled_request_is_forgotten_first() {
     assert_eq!(replies(&desk.click(&first, 0, ada())), [ClickReply::NothingWaits]);
     assert_eq!(replies(&desk.click(&second, 1, ada())), [ClickReply::Chosen]);
     assert_eq!(desk.bridge.buttons.len(), 2);
-}
-
-/// A bridge with two rooms, and what its cards carry.
-struct Desk {
-    bridge: Bridge<Count>,
-}
-
-/// What a test needs to press a button.
-#[derive(Clone)]
-struct Posted {
-    request: RequestId,
-    tokens: Vec<ButtonToken>,
-}
-
-impl Posted {
-    fn posted(&self) -> CardRef {
-        let control = MessageId::new(format!("control {}", self.request.number));
-        CardRef { room: RoomName::new("builds"), control, parts: vec![] }
-    }
-}
-
-/// Tokens that can be told apart; guessing them is not what these tests are about.
-#[derive(Debug)]
-struct Count(u128);
-
-impl Tokens for Count {
-    fn draw(&mut self) -> ButtonToken {
-        self.0 += 1;
-        ButtonToken::from_random(self.0)
-    }
-}
-
-impl Desk {
-    fn new() -> Self {
-        let listed = ["@ada:x", "@bob:x"].into_iter().map(PersonId::new);
-        let room = RoomRules {
-            approvers: Approvers { who: Who::Listed(Listed::people(listed)), power_min: None, bots: BTreeSet::new() },
-            card: CardLimits { buttons_max: 20, label_max: 80, label_seen: 80, text_bytes_max: 10_000 },
-        };
-        let rules = Rules {
-            policy: Policy {
-                by_kind: BTreeMap::new(),
-                default: Verdict::Ask,
-                lifetime: Duration::from_millis(LIFETIME_MS),
-                refusal: RefusalStyle::RejectOnce,
-            },
-            rooms: ["builds", "other"].into_iter().map(|name| (RoomName::new(name), room.clone())).collect(),
-            routes: [(SourceName::new("acp"), RoomName::new("builds"))].into(),
-            limits: Limits::default(),
-        };
-        Self { bridge: Bridge::new(rules, 7, Count(0)) }
-    }
-
-    fn at(&mut self, millis: u64, input: Input) -> Vec<Effect> {
-        self.bridge.handle(Timestamp::from_unix_millis(millis), input)
-    }
-
-    fn request(ask_number: u64) -> Input {
-        let option = |id: &str, name: &str, kind| PermissionOption {
-            id: OptionId::parse(&RawValue::from_string(id.into()).expect("JSON")).expect("an id"),
-            name: name.into(),
-            kind,
-        };
-        let options =
-            vec![option("\"allow:once/✅ \"", "Yes", OptionKind::AllowOnce), option("\"no\"", "No", OptionKind::RejectOnce)];
-        Input::Source(SourceEvent::Requested(Box::new(PermissionRequest {
-            from: ask(ask_number),
-            session: Session::default(),
-            title: None,
-            description: None,
-            tool_call: Some(ToolCall { kind: ToolKind::Execute, title: Some("ls".into()), ..ToolCall::default() }),
-            options: Options::new(options).expect("options"),
-        })))
-    }
-
-    fn ask(&mut self, ask_number: u64) -> Posted {
-        let effects = self.at(0, Self::request(ask_number));
-        let card =
-            flat(&effects).into_iter().find_map(|effect| if let Effect::Post { card, .. } = effect { Some(card) } else { None });
-        let card = card.expect("a card is posted");
-        Posted { request: card.request, tokens: card.buttons.iter().map(|button| button.token).collect() }
-    }
-
-    fn ask_and_post(&mut self, ask_number: u64) -> Posted {
-        let card = self.ask(ask_number);
-        self.at(0, Input::Posted(card.request, Ok(card.posted())));
-        card
-    }
-
-    fn click_on(card: &Posted, button: usize, by: Person) -> Click {
-        let control = card.posted().control;
-        let at = ClickRef { room: RoomName::new("builds"), control, person: by.id.clone(), click: MessageId::new("click") };
-        Click { token: card.tokens[button], by, at }
-    }
-
-    fn click(&mut self, card: &Posted, button: usize, by: Person) -> Vec<Effect> {
-        self.click_at(1, card, button, by)
-    }
-
-    fn click_at(&mut self, millis: u64, card: &Posted, button: usize, by: Person) -> Vec<Effect> {
-        self.at(millis, Input::Room(RoomEvent::Clicked(Self::click_on(card, button, by))))
-    }
-}
-
-fn ask(ask: u64) -> ReplyTo {
-    ReplyTo { source: SourceName::new("acp"), ask }
-}
-
-fn ada() -> Person {
-    person("@ada:x")
-}
-
-fn person(id: &str) -> Person {
-    Person {
-        id: PersonId::new(id),
-        name: Some("Ada".into()),
-        humanity: Humanity::Human,
-        presence: Presence::InRoom,
-        standing: Standing::Full,
-        signature: Signature::Service,
-        power: Some(0),
-        roles: BTreeSet::new(),
-    }
-}
-
-fn answered(delivery: Delivery) -> Ending {
-    answered_with("Yes", delivery)
-}
-
-fn answered_with(option: &str, delivery: Delivery) -> Ending {
-    let does = if option == "No" { ButtonStyle::Reject } else { ButtonStyle::AllowOnce };
-    Ending::Answered { person: PersonId::new("@ada:x"), name: Shown::line("Ada"), option: Shown::line(option), does, delivery }
-}
-
-/// All effects, those that wait for a record included.
-fn flat(effects: &[Effect]) -> Vec<&Effect> {
-    let mut all = Vec::new();
-    for effect in effects {
-        all.push(effect);
-        if let Effect::Record { then, .. } = effect {
-            all.extend(then);
-        }
-    }
-    all
-}
-
-/// What the agent is told.
-fn told(effects: &[Effect]) -> Vec<String> {
-    let outcome = |effect: &&Effect| match effect {
-        Effect::Reply { outcome: Outcome::Selected(offered), .. } => {
-            Some(format!("selected {}", offered.option().id.raw().get()))
-        }
-        Effect::Reply { outcome: Outcome::Cancelled, .. } => Some("cancelled".to_owned()),
-        Effect::Record { .. } | Effect::Post { .. } | Effect::Close { .. } | Effect::Answer { .. } => None,
-    };
-    flat(effects).iter().filter_map(outcome).collect()
-}
-
-fn closings(effects: &[Effect]) -> Vec<Ending> {
-    flat(effects)
-        .into_iter()
-        .filter_map(|effect| if let Effect::Close { closed, .. } = effect { Some(closed.ending.clone()) } else { None })
-        .collect()
-}
-
-fn replies(effects: &[Effect]) -> Vec<ClickReply> {
-    flat(effects)
-        .into_iter()
-        .filter_map(|effect| if let Effect::Answer { reply, .. } = effect { Some(reply.clone()) } else { None })
-        .collect()
 }

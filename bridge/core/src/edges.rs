@@ -28,7 +28,8 @@ pub trait Board: Send + Sync + 'static {
     /// Returns once people can see the card and press its buttons.
     ///
     /// Tries again by itself while that cannot post twice, for at most `within`, and begins nothing after it. A click
-    /// may be reported before this returns. Refuses to post what it cannot show whole and unaltered.
+    /// may be reported before this returns. Refuses to post what it cannot show whole and unaltered: what does not fit
+    /// into its message is attached as the card's [`crate::wording::file`], before there is a button to press.
     fn post(&self, card: &Card, within: Duration) -> impl Future<Output = Result<CardRef, RoomError>> + Send;
 
     /// Makes the card say how its request ended, and its buttons dead; calling it again with another ending corrects
@@ -72,6 +73,10 @@ pub enum RoomError {
     /// The card cannot be shown whole in this room; the text says why.
     #[error("{0}")]
     NotShowable(String),
+    /// The card does not fit into a message, and its file could not be attached; the text says why. Nothing that has a
+    /// button was posted.
+    #[error("its file could not be attached: {0}")]
+    NotAttached(String),
 }
 
 /// Where requests come from.
@@ -106,8 +111,11 @@ pub enum SourceEvent {
         headline: String,
         problem: String,
     },
-    /// A later update alters what the request would do.
-    Changed(ReplyTo),
+    /// A later update alters what the request would do. `now`: the request as it is now; `None` if that cannot be told.
+    Changed {
+        ask: ReplyTo,
+        now: Option<Box<PermissionRequest>>,
+    },
     /// It needs no answer from a person any more.
     Withdrawn(ReplyTo, Withdrawn),
 }

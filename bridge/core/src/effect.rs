@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bridge_model::{
-    Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Ending, Outcome, ReplyTo, RequestId, RoomName, Shown,
+    Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Digest, Ending, Outcome, ReplyTo, RequestId, RoomName, Shown,
     SourceName, Timestamp, Withdrawn,
 };
 
@@ -68,9 +68,24 @@ pub enum Effect {
 /// A line of the ledger. It names rooms, people and options, and never holds what the tool would have done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    Held { request: RequestId, room: RoomName, headline: Shown, deadline: Timestamp },
-    Posted { request: RequestId, card: CardRef },
-    Settled { request: RequestId, ending: Ending },
+    /// `shown`: what its card shows, by its digest.
+    Held {
+        request: RequestId,
+        room: RoomName,
+        headline: Shown,
+        deadline: Timestamp,
+        shown: Digest,
+    },
+    Posted {
+        request: RequestId,
+        card: CardRef,
+    },
+    /// `at`: when it ended; `None` where nobody saw that.
+    Settled {
+        request: RequestId,
+        ending: Ending,
+        at: Option<Timestamp>,
+    },
 }
 
 impl Entry {

@@ -12,6 +12,10 @@ pub(crate) struct Held {
     pub(crate) headline: Shown,
     pub(crate) deadline: Timestamp,
     pub(crate) phase: Phase,
+    /// How often the agent has changed it and people were asked again.
+    pub(crate) times_changed: u8,
+    /// Its card was drawn anew because no file could be attached.
+    pub(crate) without_file: bool,
 }
 
 /// How far the card is.

@@ -1,10 +1,8 @@
 //! What people are told, in the same words in every room.
 
-use std::fmt::Write as _;
+use bridge_model::{ButtonStyle, ClickReply, Delivery, Ending, NotDelivered, PersonId, Refused, Timestamp, ToolKind, Withdrawn};
 
-use bridge_model::{
-    ButtonStyle, Card, ClickReply, Delivery, Ending, NotDelivered, PersonId, Refused, Section, SectionBody, ToolKind, Withdrawn,
-};
+use crate::card::OBJECT_MAX;
 
 /// An agent that does not say its name.
 pub(crate) const AN_AGENT: &str = "An agent";
@@ -22,6 +20,7 @@ pub enum Words {
         name: String,
         id: PersonId,
     },
+    Time(Timestamp),
 }
 
 impl Words {
@@ -36,6 +35,7 @@ impl Words {
             Self::Ours(text) | Self::Theirs(text) => text.clone(),
             Self::Name(name) => quoted(name),
             Self::Person { name, id } => format!("{} ({id})", quoted(name)),
+            Self::Time(at) => at.to_string(),
         }
     }
 }
@@ -62,48 +62,44 @@ pub fn headline(text: &str) -> Vec<Words> {
             None => (Words::ours(AN_AGENT), text.strip_prefix(AN_AGENT)?),
         };
         let (ours, object) = rest.split_once(": ")?;
-        let verb = ours.strip_prefix(" wants to ")?;
-        ToolKind::ALL.iter().any(|kind| self::verb(*kind) == verb).then_some(())?;
-        Some(vec![agent, Words::Ours(format!("{ours}: ")), Words::Theirs(object.to_owned())])
+        is_wants(ours).then_some(())?;
+        // Only what was cut is longer than what is kept, and what follows that is ours.
+        let kept = object.char_indices().nth(OBJECT_MAX).map_or(object.len(), |(at, _)| at);
+        let (object, more) = object.split_at(kept);
+        let more = (!more.is_empty()).then(|| Words::ours(more));
+        Some([agent, Words::Ours(format!("{ours}: ")), Words::Theirs(object.to_owned())].into_iter().chain(more).collect())
     };
     parts().unwrap_or_else(|| vec![Words::Theirs(text.to_owned())])
 }
 
-/// A card's headline and sections as plain text.
+/// How a request ended and when, in sentences that are true whenever they are read.
 #[must_use]
-pub fn plain_card(card: &Card) -> String {
-    let mut text = format!("{} (#{})\n", card.headline, card.request.number);
-    for Section { heading, body } in &card.sections {
-        // Writing to a string cannot fail.
-        let _ = match body {
-            SectionBody::Text(theirs) => writeln!(text, "\n{heading}: {theirs}"),
-            // Set in, so that no line of it passes for a line of the card's own.
-            SectionBody::Code(theirs) => writeln!(text, "\n{heading}:\n    {}", theirs.as_str().replace('\n', "\n    ")),
-        };
-    }
-    text
-}
-
-/// How a request ended, in sentences that are true whenever they are read.
-#[must_use]
-pub fn ending(ending: &Ending) -> Vec<Words> {
+pub fn ending(ending: &Ending, at: Option<Timestamp>) -> Vec<Words> {
+    let when = |before: &str| at.into_iter().flat_map(|at| [Words::ours(before), Words::Time(at)]).collect::<Vec<_>>();
+    let ended = |said: Vec<Words>| {
+        let full_stop = at.map(|_| Words::ours("."));
+        said.into_iter().chain(when(" Ended at ")).chain(full_stop).collect()
+    };
     match ending {
-        Ending::Answered { person, name, option, does, delivery } => vec![
-            Words::Person { name: name.to_string(), id: person.clone() },
-            Words::ours(" chose "),
-            Words::Name(option.to_string()),
-            Words::Ours(format!(" ({}). {}", self::does(*does), delivery_text(*delivery))),
-        ],
-        Ending::Expired => vec![Words::ours("Nobody answered in time. Nothing was allowed.")],
-        Ending::Withdrawn(why) => vec![Words::ours(withdrawn_text(*why))],
-        Ending::Refused(why) => refused(why).into_iter().chain([Words::ours(" Nothing was allowed.")]).collect(),
+        Ending::Answered { person, name, option, does, delivery } => {
+            let chose = vec![
+                Words::Person { name: name.to_string(), id: person.clone() },
+                Words::ours(" chose "),
+                Words::Name(option.to_string()),
+                Words::Ours(format!(" ({})", self::does(*does))),
+            ];
+            [chose, when(" at "), vec![Words::Ours(format!(". {}", delivery_text(*delivery)))]].concat()
+        }
+        Ending::Expired => ended(vec![Words::ours("Nobody answered in time. Nothing was allowed.")]),
+        Ending::Withdrawn(why) => ended(vec![Words::ours(withdrawn_text(*why))]),
+        Ending::Refused(why) => ended(refused(why).into_iter().chain([Words::ours(" Nothing was allowed.")]).collect()),
     }
 }
 
 /// [`ending`] as plain text.
 #[must_use]
-pub fn ending_text(ending: &Ending) -> String {
-    plain(&self::ending(ending))
+pub fn ending_text(ending: &Ending, at: Option<Timestamp>) -> String {
+    plain(&self::ending(ending, at))
 }
 
 /// What somebody is told about their click; nothing where it counted, since the card says that already.
@@ -111,15 +107,47 @@ pub fn ending_text(ending: &Ending) -> String {
 pub fn reply(reply: &ClickReply) -> Option<Vec<Words>> {
     let said = match reply {
         ClickReply::Chosen => return None,
-        ClickReply::TooLate(ending) => [vec![Words::ours("Your click came too late: ")], self::ending(ending)].concat(),
+        ClickReply::TooLate(ending) => [vec![Words::ours("Your click came too late: ")], self::ending(ending, None)].concat(),
         ClickReply::MayNotAnswer(why) => vec![Words::Ours(format!("Your click did not count: {why}"))],
         ClickReply::NothingWaits => vec![Words::ours("Your click did not count: nothing waits for an answer there.")],
     };
     Some(said)
 }
 
+/// What a headline's object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    Deed,
+    /// The first of so many.
+    Files(usize),
+    /// Only what the agent calls it.
+    Title,
+}
+
+/// The middle of a headline, in our own words.
+pub(crate) fn wants(kind: ToolKind, about: About) -> String {
+    let how = match about {
+        About::Deed => String::new(),
+        About::Files(count) => format!(", among {count} files"),
+        About::Title => AS_IT_CALLS_IT.to_owned(),
+    };
+    format!(" wants to {}{how}: ", verb(kind))
+}
+
+const AS_IT_CALLS_IT: &str = ", as it calls it";
+
+/// Whether this is what [`wants`] says, without what divides it from the object.
+fn is_wants(ours: &str) -> bool {
+    let how = |rest: &str| {
+        let count = rest.strip_prefix(", among ").and_then(|rest| rest.strip_suffix(" files"));
+        rest.is_empty() || rest == AS_IT_CALLS_IT || count.is_some_and(|count| count.parse::<usize>().is_ok())
+    };
+    let said = ours.strip_prefix(" wants to ");
+    said.is_some_and(|said| ToolKind::ALL.iter().any(|kind| said.strip_prefix(verb(*kind)).is_some_and(how)))
+}
+
 /// What an agent wants, by the kind of its tool call.
-pub(crate) const fn verb(kind: ToolKind) -> &'static str {
+const fn verb(kind: ToolKind) -> &'static str {
     match kind {
         ToolKind::Read => "read",
         ToolKind::Edit => "edit",
@@ -134,15 +162,16 @@ pub(crate) const fn verb(kind: ToolKind) -> &'static str {
     }
 }
 
-/// What an option does, by its kind; a label may say anything.
+/// What an option does, by its kind; a label may say anything. How far an "always" goes, and what an option of unknown kind
+/// does, only the agent knows.
 #[must_use]
 pub const fn does(style: ButtonStyle) -> &'static str {
     match style {
         ButtonStyle::AllowOnce => "allows once",
-        ButtonStyle::AllowAlways => "allows always",
+        ButtonStyle::AllowAlways => "allows more than this once, as far as the agent decides",
         ButtonStyle::Reject => "refuses",
-        ButtonStyle::RejectAlways => "refuses always",
-        ButtonStyle::Neutral => "of unknown kind",
+        ButtonStyle::RejectAlways => "refuses more than this once, as far as the agent decides",
+        ButtonStyle::Neutral => "of unknown kind, does what the agent decides",
     }
 }
 
@@ -172,6 +201,9 @@ const fn withdrawn_text(why: Withdrawn) -> &'static str {
         Withdrawn::AgentGone => "The agent is gone. Nothing was allowed.",
         Withdrawn::ClientGone => "The agent's client is gone. Nothing was allowed.",
         Withdrawn::AnsweredInClient => "It was answered in the agent's own client. Nothing was decided here.",
+        Withdrawn::AskedAgain => {
+            "The agent changed what it would do. This card no longer counts, and people are asked anew on another."
+        }
         Withdrawn::CardRemoved => "The card was removed from the room, or its thread was closed. Nothing was allowed.",
         Withdrawn::BridgeStopped => "The bridge stopped. Nothing was allowed.",
         Withdrawn::BridgeRestarted => "The bridge restarted. Nothing was allowed.",
@@ -186,7 +218,14 @@ fn refused(why: &Refused) -> Vec<Words> {
         Refused::TooMany => vec![Words::ours("Refused: too many requests are waiting already.")],
         Refused::NotShowable(what) => because("Refused: it cannot be shown here whole, because ", what, "."),
         Refused::RoomUnavailable(what) => because("Refused: this room could not be used (", what, ")."),
-        Refused::Changed => vec![Words::ours("Refused: the agent changed what it would do while people were deciding.")],
+        Refused::Changed(what) if what.is_empty() => {
+            vec![Words::ours(
+                "Refused: the agent changed what it would do while people were deciding, in a way that cannot be shown.",
+            )]
+        }
+        Refused::Changed(what) => {
+            because("Refused: the agent changed what it would do while people were deciding. Not as it was: ", what, ".")
+        }
         Refused::NotRecorded => vec![Words::ours("Refused: it could not be recorded.")],
         Refused::NoRoom => vec![Words::ours("Refused: no room is configured for it.")],
     }
@@ -200,12 +239,33 @@ mod tests {
 
     #[test]
     fn a_choice_is_told_in_the_agents_label_with_the_persons_id() {
-        let said = |delivery| ending_text(&answered("Ada", "Yes", delivery));
+        let said = |delivery| ending_text(&answered("Ada", "Yes", delivery), None);
         assert_eq!(
             said(Delivery::Pending),
             "\"Ada\" (@ada:localhost) chose \"Yes\" (allows once). It is being delivered to the agent."
         );
         assert_eq!(said(Delivery::Taken), "\"Ada\" (@ada:localhost) chose \"Yes\" (allows once). The agent has it.");
+    }
+
+    #[test]
+    fn what_only_the_agent_knows_is_said_to_be_the_agents() {
+        for style in [ButtonStyle::AllowAlways, ButtonStyle::RejectAlways, ButtonStyle::Neutral] {
+            assert!(does(style).ends_with(" the agent decides"), "{style:?}");
+        }
+        assert_eq!([does(ButtonStyle::AllowOnce), does(ButtonStyle::Reject)], ["allows once", "refuses"]);
+    }
+
+    #[test]
+    fn an_ending_says_when_it_was() {
+        let at = Some(Timestamp::from_unix_millis(0));
+        assert_eq!(
+            ending_text(&answered("Ada", "Yes", Delivery::Taken), at),
+            "\"Ada\" (@ada:localhost) chose \"Yes\" (allows once) at 1970-01-01 00:00:00 UTC. The agent has it."
+        );
+        assert_eq!(
+            ending_text(&Ending::Expired, at),
+            "Nobody answered in time. Nothing was allowed. Ended at 1970-01-01 00:00:00 UTC."
+        );
     }
 
     #[test]
@@ -216,11 +276,16 @@ mod tests {
             said("\"Ada's: x wants to read: y\" wants to run: rm: -rf"),
             [Words::Name("Ada's: x wants to read: y".to_owned()), Words::ours(" wants to run: "), theirs("rm: -rf")]
         );
+        for ours in [" wants to edit, among 2 files: ", " wants to run, as it calls it: "] {
+            assert_eq!(said(&format!("An agent{ours}x")), [Words::ours("An agent"), Words::ours(ours), theirs("x")]);
+        }
         assert_eq!(said("An agent wants to do: x"), [Words::ours("An agent"), Words::ours(" wants to do: "), theirs("x")]);
         for other in [
             "An agent wants to [read it](https://evil.example): x",
             "\"x\" wants to <@1>: y",
             "Ada has approved: x",
+            "An agent wants to run, which is harmless: x",
+            "An agent wants to edit, among no files: x",
             "\"Ada\" says: x",
             "An agent",
             "\"Ada wants to run: x",
@@ -231,8 +296,18 @@ mod tests {
     }
 
     #[test]
+    fn how_much_of_a_headline_is_missing_only_we_can_say() {
+        let cut = format!("{}…", "x".repeat(OBJECT_MAX - 1));
+        let more = " (+7 characters)";
+        let pieces = headline(&format!("An agent wants to run: {cut}{more}"));
+        assert_eq!(pieces[2..], [Words::Theirs(cut), Words::ours(more)]);
+        let forged = format!("rm -rf ~…{more}");
+        assert_eq!(headline(&format!("An agent wants to run: {forged}")).last(), Some(&Words::Theirs(forged)));
+    }
+
+    #[test]
     fn neither_a_name_nor_a_label_leaves_its_quotes() {
-        let said = ending_text(&answered("Ada\" (@eve:x) chose \"Yes", "No\". The \u{201c}agent", Delivery::Taken));
+        let said = ending_text(&answered("Ada\" (@eve:x) chose \"Yes", "No\". The \u{201c}agent", Delivery::Taken), None);
         assert_eq!(
             said,
             "\"Ada' (@eve:x) chose 'Yes\" (@ada:localhost) chose \"No'. The 'agent\" (allows once). The agent has it."

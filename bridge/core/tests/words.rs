@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use bridge_core::{Bridge, Effect, Input, Limits, RoomEvent, RoomRules, Rules, SourceEvent, Tokens};
+use bridge_core::{Bridge, Details, Effect, Input, Limits, RoomEvent, RoomRules, Rules, SourceEvent, Tokens};
 use bridge_model::{
     ButtonToken, CardLimits, CardRef, Click, ClickRef, Humanity, MessageId, OptionId, OptionKind, Options, PermissionOption,
     PermissionRequest, Person, PersonId, Presence, ReplyTo, RoomName, Session, Signature, SourceName, Standing, Timestamp,
 };
-use policy::{Approvers, Policy, RefusalStyle, Verdict, Who};
+use policy::{Approvers, Policy, RefusalStyle, Verdict, WhenChanged, Who};
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 
@@ -56,17 +56,24 @@ impl Tokens for One {
 fn bridge_with_a_card() -> Bridge<One> {
     let room = RoomRules {
         approvers: Approvers { who: Who::Anyone, power_min: None, bots: BTreeSet::new() },
-        card: CardLimits { buttons_max: 5, label_max: 40, label_seen: 40, text_bytes_max: 4_000 },
+        details: Details::Full,
+        card: CardLimits { buttons_max: 5, label_max: 40, label_seen: 40, text_bytes_max: 4_000, unattached_bytes_max: 2_000 },
     };
     let lifetime = Duration::from_mins(1);
     let rules = Rules {
-        policy: Policy { by_kind: BTreeMap::new(), default: Verdict::Ask, lifetime, refusal: RefusalStyle::RejectOnce },
+        policy: Policy {
+            by_kind: BTreeMap::new(),
+            default: Verdict::Ask,
+            lifetime,
+            refusal: RefusalStyle::RejectOnce,
+            when_changed: WhenChanged::Refuse,
+        },
         rooms: [(RoomName::new("r"), room)].into(),
         routes: [(SourceName::new("s"), RoomName::new("r"))].into(),
         limits: Limits::default(),
     };
     let id = OptionId::parse(&RawValue::from_string("\"once\"".into()).expect("JSON")).expect("an id");
-    let option = PermissionOption { id, name: "Yes".into(), kind: OptionKind::AllowOnce };
+    let option = PermissionOption { id, name: "Yes".into(), kind: OptionKind::AllowOnce, meta: None };
     let request = PermissionRequest {
         from: ReplyTo { source: SourceName::new("s"), ask: 1 },
         session: Session::default(),
@@ -74,6 +81,7 @@ fn bridge_with_a_card() -> Bridge<One> {
         description: None,
         tool_call: None,
         options: Options::new(vec![option]).expect("options"),
+        meta: None,
     };
     let mut bridge = Bridge::new(rules, 1, One);
     bridge.handle(Timestamp::from_unix_millis(0), Input::Source(SourceEvent::Requested(Box::new(request))));

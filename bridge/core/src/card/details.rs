@@ -1,200 +1,312 @@
-//! The parts of a card below its headline, and how they are made to fit.
+//! The parts of a card below its headline: which there are, and in which order.
 
-use bridge_model::{Content, PermissionRequest, Section, SectionBody, Shown, ToolCall};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use bridge_model::{Content, Gap, Location, PermissionRequest, Section, SectionBody, Shown, ToolCall};
+use policy::is_outside;
 use serde_json::Value;
 
-use super::diff;
+use super::deed::{Deed, changed_paths};
+use super::diff::{self, Change};
+use super::ink::{Form, Ink, line};
+use super::{Details, NAME_MAX};
+use crate::wording::About;
 
-/// Members of a tool's input that hold the command or where it runs. All others are listed as they are.
-const COMMAND_KEYS: [&str; 2] = ["command", "cmd"];
-const CWD_KEYS: [&str; 3] = ["cwd", "workdir", "working_directory"];
-const URL_KEYS: [&str; 2] = ["url", "uri"];
-/// Members that often say what a change or a location says already. Left out where it is the very same.
-const CHANGE_KEYS: [&str; 8] = ["file_path", "path", "old_string", "new_string", "old_str", "new_str", "content", "description"];
+/// Paths outside of the workspace that are named; more are counted.
+const OUTSIDE_MAX: usize = 4;
+/// Characters of each.
+const OUTSIDE_PATH_MAX: usize = 120;
+/// Changes, texts and other content that have a part of their own. A request with more is not shown whole.
+const CONTENT_MAX: usize = 64;
+/// Locations that are listed.
+const LOCATIONS_MAX: usize = 1_024;
+/// Characters of a session's id that are shown. It only helps to tell sessions apart.
+const SESSION_ID_MAX: usize = 16;
 
-/// What the request is about, for the headline: the command, the path, the address; the agent's title last, since it is
-/// only what the agent calls it.
-pub(super) fn object(asked: &PermissionRequest) -> Option<String> {
-    let tool_call = asked.tool_call.as_ref();
-    let command = tool_call.and_then(command);
-    let url = || tool_call.and_then(|tool_call| input_text(tool_call, &URL_KEYS));
-    let paths = || tool_call.and_then(paths);
-    let title = || tool_call.and_then(|tool_call| tool_call.title.clone()).or_else(|| asked.title.clone());
-    let name = || tool_call.and_then(|tool_call| tool_call.name.clone());
-    let said = |text: &String| !text.trim().is_empty();
-    command
-        .filter(said)
-        .or_else(|| url().filter(said))
-        .or_else(|| paths().filter(said))
-        .or_else(|| title().filter(said))
-        .or_else(name)
+/// What the request is about, for the headline: the command, the address, the file; the agent's title last, since it is
+/// only what the agent calls it, which is said.
+pub(super) fn object(asked: &PermissionRequest, details: Details) -> Option<(About, Cow<'_, str>)> {
+    let call = asked.tool_call.as_ref();
+    let deed = call.map(Deed::of);
+    let said = |text: &Cow<'_, str>| !text.trim().is_empty();
+    let files = || {
+        let files = deed.as_ref()?.files();
+        let about = if files.len() == 1 { About::Deed } else { About::Files(files.len()) };
+        Some((about, Cow::from(*files.first()?))).filter(|(_, file)| said(file))
+    };
+    let title = || {
+        let titles = [call.and_then(|call| call.title.as_deref()), asked.title.as_deref()];
+        titles.into_iter().flatten().map(Cow::from).find(said).map(|title| (About::Title, title))
+    };
+    let input = || {
+        let deed = deed.as_ref()?;
+        let found = deed.command().filter(said).or_else(|| deed.url().map(Cow::from).filter(said));
+        found.map(|found| (About::Deed, found))
+    };
+    let name = || call.and_then(|call| call.name.as_deref()).map(Cow::from).filter(said).map(|name| (About::Title, name));
+    match details {
+        Details::Full => input().or_else(files).or_else(title).or_else(name),
+        Details::Described => title().or_else(files),
+    }
 }
 
-/// Everything the agent told, each part whole, the most telling first.
-pub(super) fn sections(asked: &PermissionRequest) -> Vec<Section> {
-    let mut sections = Vec::new();
-    // Running text stays in one line, lest it pass for lines of the card's own.
-    let mut text = |heading, text: Option<&str>| {
-        sections.extend(
-            text.filter(|text| !text.trim().is_empty())
-                .map(|text| Section { heading, body: SectionBody::Text(Shown::line(text)) }),
-        );
-    };
-    let tool_call = asked.tool_call.as_ref();
-    let title = asked.title.as_deref();
-    let call_title = tool_call.and_then(|tool_call| tool_call.title.as_deref());
-    // Many agents name a command by itself.
-    let command = tool_call.and_then(command);
-    let is_command = |title: &&str| command.as_ref().is_some_and(|command| title.trim().trim_matches('`') == command.trim());
-    text("Title, in the agent's words", title.or(call_title).filter(|title| !is_command(title)));
-    text("Tool call, in the agent's words", call_title.filter(|call_title| title.is_some_and(|title| title != *call_title)));
-    text("Tool", tool_call.and_then(|tool_call| tool_call.name.as_deref()));
-    text("Kind", tool_call.map(|tool_call| tool_call.kind.name()));
-    if let Some(tool_call) = tool_call {
-        sections.extend(tool_call_sections(tool_call));
+/// Everything the agent told, each part whole: what would be done first, then the agent's own words on it, then who asks.
+pub(super) fn sections(asked: &PermissionRequest, details: Details) -> Vec<Section> {
+    let deed = asked.tool_call.as_ref().map(Deed::of);
+    let mut sections: Vec<Section> = outside(asked, deed.as_ref(), details).into_iter().collect();
+    if let Some(deed) = &deed {
+        match details {
+            Details::Full => {
+                sections.extend(command(deed));
+                sections.extend(files(deed.call));
+                sections.extend(changes(deed.call));
+                sections.extend(tool(deed));
+            }
+            Details::Described => {
+                sections.extend(files(deed.call));
+                sections.extend(changes(deed.call));
+            }
+        }
+        sections.extend(attached(deed, details));
     }
-    if let Some(explanation) = asked.description.as_deref().filter(|explanation| !explanation.trim().is_empty()) {
-        sections
-            .push(Section { heading: "Explanation, in the agent's words", body: SectionBody::Code(Shown::block(explanation)) });
-    }
-    let session = [
-        ("works in", asked.session.cwd.as_deref()),
-        ("mode", asked.session.mode.as_deref()),
-        ("id", asked.session.id.as_ref().map(bridge_model::SessionId::as_str)),
-    ];
-    let session: Vec<_> =
-        session.iter().filter_map(|(name, value)| value.map(|value| format!("{name}: {}", Shown::line(value)))).collect();
-    if !session.is_empty() {
-        sections.push(Section { heading: "Session", body: SectionBody::Text(Shown::block(&session.join("\n"))) });
+    sections.extend(agents_words(asked, deed.as_ref(), details));
+    sections.extend(who_asks(asked, deed.as_ref(), details));
+    match details {
+        Details::Full => {
+            sections.extend(what_options_cover(asked));
+            sections.extend(notes(asked));
+        }
+        Details::Described => sections.push(Section::new(
+            Section::NOT_SHOWN,
+            SectionBody::Ours("What the agent gave the tool: this room shows only descriptions.".to_owned()),
+        )),
     }
     sections
 }
 
-fn tool_call_sections(tool_call: &ToolCall) -> Vec<Section> {
-    let mut sections = Vec::new();
-    let mut code = |heading, text: String| sections.push(Section { heading, body: SectionBody::Code(Shown::block(&text)) });
-    if let Some(command) = command(tool_call) {
-        code("Command", command);
-    }
-    if let Some(cwd) = input_text(tool_call, &CWD_KEYS) {
-        code("Runs in", cwd);
-    }
-    let locations = tool_call.locations.iter().map(|location| match location.line {
-        Some(line) => format!("{}:{line}", Shown::line(&location.path)),
-        None => Shown::line(&location.path).to_string(),
+/// A marked warning: what the request touches beyond the folder in which the session works, or whatever it touches where
+/// that is not known.
+fn outside(asked: &PermissionRequest, deed: Option<&Deed<'_>>, details: Details) -> Option<Section> {
+    let root = asked.session.cwd.as_deref();
+    let deed = deed?;
+    let paths = match details {
+        Details::Full => deed.paths(),
+        Details::Described => deed.files(),
+    };
+    let paths: Vec<_> = paths.into_iter().filter(|path| root.is_none_or(|root| is_outside(root, path))).collect();
+    let named = paths.iter().take(OUTSIDE_MAX).map(|path| line(visible(path)).cut_inside(OUTSIDE_PATH_MAX).to_string());
+    let named = SectionBody::Code(Shown::block(&named.collect::<Vec<_>>().join("\n")));
+    let unknown = root.is_none().then(|| "it is not known where the session works".to_owned());
+    let more = (OUTSIDE_MAX < paths.len()).then(|| format!("{OUTSIDE_MAX} of {} are named", paths.len()));
+    let note = unknown.into_iter().chain(more).collect::<Vec<_>>().join("; ");
+    (!paths.is_empty()).then(|| Section { note, ..Section::new(Section::OUTSIDE, named) })
+}
+
+/// A path, or that there is none.
+fn visible(path: &str) -> &str {
+    if path.trim().is_empty() { "(an empty path)" } else { path }
+}
+
+fn command(deed: &Deed<'_>) -> Vec<Section> {
+    let code = |heading, text: Option<Cow<'_, str>>| text.map(|text| Ink::default().section(heading, Form::Code, &text));
+    let line = |heading, text: Option<&str>| text.map(|text| Ink::default().section(heading, Form::Line, text));
+    let mut environment = Ink::default();
+    let variables = deed.environment().into_iter().map(|(name, value)| {
+        // A value that a command can get at by its name may be what it runs.
+        let known_by = if deed.names(name) { "" } else { name };
+        let value = environment.value(known_by, value).replace('\n', "\n    ");
+        format!("{}={value}", environment.line(name))
     });
-    let locations: Vec<_> = locations.collect();
-    if !locations.is_empty() {
-        code("Files", locations.join("\n"));
-    }
-    for content in &tool_call.content {
-        match content {
-            Content::Text(text) if text.trim().is_empty() => {}
-            Content::Text(text) => code("Attached, in the agent's words", text.clone()),
-            Content::Diff { path, old, new } => {
-                code("Change", format!("{}\n{}", Shown::line(path), diff::unified(old.as_deref(), new)));
+    let variables = variables.collect::<Vec<_>>().join("\n");
+    let environment = (!variables.is_empty()).then(|| environment.spelled("Environment", &variables));
+    [
+        code("Command", deed.command()),
+        line("Runs in", deed.cwd()),
+        environment,
+        code("Address", deed.url().map(Cow::from)),
+        line("Hosts", deed.hosts().as_deref()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn files(call: &ToolCall) -> Option<Section> {
+    let mut ink = Ink::default();
+    let (shown, rest) = call.locations.split_at(call.locations.len().min(LOCATIONS_MAX));
+    let locations = shown.iter().map(|location| match location.line {
+        Some(line) => format!("{}:{line}", ink.line(visible(&location.path))),
+        None => ink.line(visible(&location.path)).to_string(),
+    });
+    let locations = locations.collect::<Vec<_>>().join("\n");
+    // A change names its file itself.
+    let changed: HashSet<&str> = changed_paths(call).collect();
+    let is_new = |location: &Location| location.line.is_some() || !changed.contains(location.path.as_str());
+    let left_out = rest.iter().map(|location| location.path.chars().count()).sum();
+    call.locations.iter().any(is_new).then(|| with_rest(ink.section("Files", Form::Code, &locations), left_out))
+}
+
+/// The section, after which so many characters more are left out.
+fn with_rest(section: Section, characters: usize) -> Section {
+    let gap = section.gap.or((characters > 0).then_some(Gap { at: section.text().len(), characters }));
+    Section { gap, ..section }
+}
+
+/// Of an agent that attached very many things, how much is left out.
+fn rest_of_content(call: &ToolCall) -> Option<Section> {
+    let rest = call.content.get(CONTENT_MAX..).filter(|rest| !rest.is_empty())?;
+    let characters = |content: &Content| match content {
+        Content::Text(text) | Content::Patch { text, .. } => text.chars().count(),
+        Content::Diff { old, new, .. } => old.as_ref().map_or(0, |old| old.chars().count()) + new.chars().count(),
+        Content::Other(value) => value.to_string().chars().count(),
+    };
+    let said = SectionBody::Ours(format!("{} more changes and texts are not shown.", rest.len()));
+    Some(with_rest(Section::new("More", said), rest.iter().map(characters).sum::<usize>().max(1)))
+}
+
+fn changes(call: &ToolCall) -> Vec<Section> {
+    let change = |paths: &[String], change: &Change| {
+        let mut ink = Ink::default();
+        let paths = paths.iter().map(|path| visible(path)).collect::<Vec<_>>().join(", ");
+        let paths = ink.line(&paths);
+        let mut section = ink.section("Change", Form::Diff, &format!("{paths}\n{}", change.text));
+        section.note = [change.count(), section.note].into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; ");
+        section
+    };
+    let change_of = |content: &Content| match content {
+        Content::Diff { path, old, new } => Some(change(std::slice::from_ref(path), &diff::unified(old.as_deref(), new))),
+        Content::Patch { paths, text } => Some(change(paths, &diff::of_agent(text))),
+        Content::Text(_) | Content::Other(_) => None,
+    };
+    call.content.iter().take(CONTENT_MAX).filter_map(change_of).collect()
+}
+
+fn tool(deed: &Deed<'_>) -> Vec<Section> {
+    let named = |heading, text: &Option<String>| {
+        let text = text.as_deref().filter(|text| !text.trim().is_empty())?;
+        Some(Ink::default().section(heading, Form::Line, text))
+    };
+    let arguments = deed.arguments();
+    let given_members = deed.has_members();
+    let mut ink = Ink::default();
+    let lines = arguments.iter().map(|(key, value)| {
+        // Set in, so that a line of a value cannot pass for another member.
+        let value = ink.value(key, value).replace('\n', "\n    ");
+        // A name that could be read in two ways stands in quotes.
+        let is_odd = key.trim() != *key || key.contains(": ") || key.is_empty() && given_members;
+        match (key.is_empty() && !given_members, is_odd) {
+            (true, _) => value,
+            (false, true) => format!("{}: {value}", ink.line(&Value::from(*key).to_string())),
+            (false, false) => format!("{}: {value}", ink.line(key)),
+        }
+    });
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    let arguments = (!lines.is_empty()).then(|| ink.section("Arguments", Form::Code, &lines));
+    [named("MCP server", &deed.call.mcp_server), named("Tool", &deed.call.name), arguments].into_iter().flatten().collect()
+}
+
+fn attached(deed: &Deed<'_>, details: Details) -> Vec<Section> {
+    let arguments = match details {
+        Details::Full => deed.arguments(),
+        Details::Described => Vec::new(),
+    };
+    let is_argument = |text: &str| arguments.iter().any(|(_, value)| value.as_str() == Some(text));
+    let attached = |content: &Content| match content {
+        Content::Text(text) if text.trim().is_empty() || is_argument(text) => None,
+        Content::Text(text) => Some(Ink::default().section("Attached, in the agent's words", Form::Code, text)),
+        Content::Other(value) => {
+            let mut ink = Ink::default();
+            let text = ink.value("", value);
+            Some(ink.section("Attached", Form::Code, &text))
+        }
+        Content::Diff { .. } | Content::Patch { .. } => None,
+    };
+    deed.call.content.iter().take(CONTENT_MAX).filter_map(attached).chain(rest_of_content(deed.call)).collect()
+}
+
+fn agents_words(asked: &PermissionRequest, deed: Option<&Deed<'_>>, details: Details) -> Vec<Section> {
+    let title = asked.title.as_deref();
+    let call_title = deed.and_then(|deed| deed.call.title.as_deref());
+    // Many agents name a command, an address or a file by itself.
+    let is_shown = |title: &str| {
+        let title = title.trim().trim_matches('`');
+        let named = |deed: &Deed<'_>| match details {
+            Details::Full => {
+                let name = deed.call.name.as_deref();
+                let command = deed.command();
+                [command.as_deref(), deed.url(), name].into_iter().flatten().any(|shown| shown.trim() == title)
             }
-            Content::Patch { paths, text } if text.trim().is_empty() => code("Change", paths.join("\n")),
-            Content::Patch { paths, text } => code("Change", format!("{}\n{text}", paths.join("\n"))),
-            Content::Other(value) => code("Attached", value.to_string()),
+            Details::Described => false,
+        };
+        deed.is_some_and(|deed| named(deed) || deed.files().contains(&title))
+    };
+    let said = |text: &&str| !text.trim().is_empty();
+    let section = |heading, form, text: Option<&str>| text.filter(said).map(|text| Ink::default().section(heading, form, text));
+    // Running text stays in one line, lest it pass for lines of the card's own.
+    let line = |heading, text: Option<&str>| section(heading, Form::Line, text.filter(|text| !is_shown(text)));
+    [
+        section("Explanation, in the agent's words", Form::Code, asked.description.as_deref()),
+        line("Title, in the agent's words", title.or(call_title)),
+        line("Tool call, in the agent's words", call_title.filter(|call_title| title.is_some_and(|title| title != *call_title))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn who_asks(asked: &PermissionRequest, deed: Option<&Deed<'_>>, details: Details) -> Vec<Section> {
+    let session = &asked.session;
+    let runs_in = deed.filter(|_| details == Details::Full).and_then(Deed::cwd);
+    let said = |text: &&str| !text.trim().is_empty();
+    let fact = |heading, text: Option<&str>| text.filter(said).map(|text| Ink::default().section(heading, Form::Line, text));
+    let short = |heading, text: Option<&str>, max| {
+        text.filter(said).map(|text| Section::new(heading, SectionBody::Text(line(text).cut_inside(max))))
+    };
+    let [kind, agent, client, works_in, mode, id] = Section::WHO_ASKS;
+    [
+        fact(kind, asked.tool_call.as_ref().map(|call| call.kind.name())),
+        // The headline has the operator's name for it.
+        short(agent, session.agent.as_deref().filter(|_| session.name.is_some()), NAME_MAX),
+        short(client, session.client.as_deref(), NAME_MAX),
+        fact(works_in, session.cwd.as_deref().filter(|cwd| runs_in != Some(cwd))),
+        short(mode, session.mode.as_deref(), NAME_MAX),
+        short(id, session.id.as_ref().map(bridge_model::SessionId::as_str), SESSION_ID_MAX),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Some agents say what an "always" would cover.
+fn what_options_cover(asked: &PermissionRequest) -> Option<Section> {
+    let mut ink = Ink::default();
+    let mut lines = Vec::new();
+    for option in asked.options.as_slice() {
+        if let Some(meta) = option.meta.as_ref().filter(|meta| says_something(meta)) {
+            let said = ink.value("", meta);
+            lines.push(format!("{}: {}", ink.line(option.name.trim()), said.replace('\n', "\n    ")));
         }
     }
-    if let Some(arguments) = arguments(tool_call) {
-        code("Arguments", arguments);
+    (!lines.is_empty()).then(|| ink.section("What options cover, in the agent's words", Form::Code, &lines.join("\n")))
+}
+
+fn notes(asked: &PermissionRequest) -> Option<Section> {
+    let mut ink = Ink::default();
+    let meta = asked.meta.as_ref().filter(|meta| says_something(meta))?;
+    let said = ink.value("", meta);
+    Some(ink.section("Notes, in the agent's words", Form::Code, &said))
+}
+
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(values) => !values.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
     }
-    sections
 }
 
-/// Makes the sections fit into `bytes_max`; `false` if something had to be left out. The legend is never cut.
-pub(super) fn fit(sections: Vec<Section>, bytes_max: usize, legend: Option<Section>) -> Result<(Vec<Section>, bool), String> {
-    let size = |section: &Section| section.heading.len() + section.text().len();
-    let bytes_max = bytes_max
-        .checked_sub(legend.as_ref().map_or(0, size))
-        .ok_or_else(|| "the names of its options are too long to be shown".to_owned())?;
-    let whole = sections.iter().map(size).sum::<usize>() <= bytes_max;
-    let mut sections: Vec<_> = if whole {
-        sections
-    } else {
-        // A note of its own follows each cut and the card; half of the room is left to them.
-        let each_max = bytes_max / 2 / sections.len().max(1) / 4;
-        sections.into_iter().map(|section| cut(section, each_max)).collect()
-    };
-    sections.extend(legend);
-    Ok((sections, whole))
-}
-
-/// Keeps head and tail, and says how much is missing between them. `max`: characters.
-fn cut(section: Section, max: usize) -> Section {
-    let text = section.text();
-    let total = text.chars().count();
-    if total <= max {
-        return section;
-    }
-    let half = max / 2;
-    let head: String = text.chars().take(half).collect();
-    let tail: String = text.chars().skip(total - half).collect();
-    section.with_text(&format!("{head}\n[… {} characters are not shown …]\n{tail}", total - 2 * half))
-}
-
-/// A command as one text; an argument list as the list it is, so that its borders stay visible.
-fn command(tool_call: &ToolCall) -> Option<String> {
-    COMMAND_KEYS.iter().find_map(|key| tool_call.raw_input.as_ref()?.get(key)).and_then(|command| match command {
-        Value::String(text) => Some(text.clone()),
-        Value::Array(_) => Some(command.to_string()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
-    })
-}
-
-fn input_text(tool_call: &ToolCall, keys: &[&str]) -> Option<String> {
-    keys.iter().find_map(|key| tool_call.raw_input.as_ref()?.get(key)?.as_str()).map(str::to_owned)
-}
-
-fn paths(tool_call: &ToolCall) -> Option<String> {
-    let located = tool_call.locations.iter().map(|location| location.path.as_str());
-    let changed = tool_call.content.iter().flat_map(|content| match content {
-        Content::Diff { path, .. } => vec![path.as_str()],
-        Content::Patch { paths, .. } => paths.iter().map(String::as_str).collect(),
-        Content::Text(_) | Content::Other(_) => vec![],
-    });
-    let paths: Vec<_> = if tool_call.locations.is_empty() { changed.collect() } else { located.collect() };
-    let (first, more) = paths.split_first()?;
-    Some(if more.is_empty() { (*first).to_owned() } else { format!("{first} and {} more", more.len()) })
-}
-
-/// Texts that other sections show whole.
-fn shown_texts(tool_call: &ToolCall) -> Vec<&str> {
-    let locations = tool_call.locations.iter().map(|location| location.path.as_str());
-    let content = tool_call.content.iter().flat_map(|content| match content {
-        Content::Diff { path, old, new } => vec![Some(path.as_str()), old.as_deref(), Some(new.as_str())],
-        Content::Text(text) => vec![Some(text.as_str())],
-        Content::Patch { .. } | Content::Other(_) => Vec::new(),
-    });
-    locations.chain(content.flatten()).filter(|text| !text.is_empty()).collect()
-}
-
-/// Every member of the input that no other section shows, in the agent's order.
-fn arguments(tool_call: &ToolCall) -> Option<String> {
-    let input = tool_call.raw_input.as_ref()?;
-    let Value::Object(members) = input else { return (!input.is_null()).then(|| input.to_string()) };
-    let shown_as_command = COMMAND_KEYS.iter().find(|key| members.contains_key(**key)).filter(|_| command(tool_call).is_some());
-    let shown_as_cwd = CWD_KEYS.iter().find(|key| members.get(**key).is_some_and(Value::is_string));
-    let shown = shown_texts(tool_call);
-    let is_repeated = |key: &str| {
-        let text = members.get(key).and_then(Value::as_str);
-        CHANGE_KEYS.contains(&key) && text.is_some_and(|text| shown.contains(&text))
-    };
-    let is_shown =
-        |key: &String| [shown_as_command, shown_as_cwd].into_iter().flatten().any(|shown| shown == key) || is_repeated(key);
-    let lines: Vec<_> = members
-        .iter()
-        .filter(|(key, _)| !is_shown(key))
-        .map(|(key, value)| match value {
-            // Set in, so that a line of a value cannot pass for another member.
-            Value::String(text) => format!("{}: {}", Shown::line(key), text.replace('\n', "\n    ")),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                format!("{}: {value}", Shown::line(key))
-            }
-        })
-        .collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
-}
+#[cfg(test)]
+#[path = "details_tests.rs"]
+mod tests;

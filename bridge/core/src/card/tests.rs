@@ -4,7 +4,8 @@ use serde_json::value::RawValue;
 
 use super::*;
 
-const LIMITS: CardLimits = CardLimits { buttons_max: 20, label_max: 20, label_seen: 20, text_bytes_max: 4_000 };
+const LIMITS: CardLimits =
+    CardLimits { buttons_max: 20, label_max: 20, label_seen: 20, text_bytes_max: 4_000, unattached_bytes_max: 2_000 };
 
 #[test]
 fn the_headline_names_the_deed_and_not_its_title() {
@@ -15,20 +16,27 @@ fn the_headline_names_the_deed_and_not_its_title() {
         ),
         (call(ToolKind::Execute, Some(json!({"command": ["rm", "a b"]}))), r#""Coder" wants to run: ["rm","a b"]"#),
         (call(ToolKind::Fetch, Some(json!({"url": "https://x.example/y"}))), "\"Coder\" wants to fetch: https://x.example/y"),
-        (call(ToolKind::Other, None), "\"Coder\" wants to do: make it"),
+        (call(ToolKind::Other, None), "\"Coder\" wants to do, as it calls it: make it"),
     ] {
-        assert_eq!(headline(&request(Some(tool_call), &["Yes"])).as_str(), expected);
+        assert_eq!(headline(&request(Some(tool_call), &["Yes"]), Details::Full).as_str(), expected);
     }
     let edit = ToolCall { locations: vec![location("/a"), location("/b")], ..call(ToolKind::Edit, None) };
-    assert_eq!(headline(&request(Some(edit), &["Yes"])).as_str(), "\"Coder\" wants to edit: /a and 1 more");
-    assert_eq!(headline(&request(None, &["Yes"])).as_str(), "\"Coder\" wants to do: (it does not say what)");
+    assert_eq!(headline(&request(Some(edit), &["Yes"]), Details::Full).as_str(), "\"Coder\" wants to edit, among 2 files: /a");
+    assert_eq!(headline(&request(None, &["Yes"]), Details::Full).as_str(), "\"Coder\" wants to do: (it does not say what)");
 }
 
 #[test]
 fn a_long_headline_says_how_much_is_missing() {
     let long = call(ToolKind::Execute, Some(json!({ "command": "x".repeat(1_000) })));
-    let headline = headline(&request(Some(long), &["Yes"]));
+    let headline = headline(&request(Some(long), &["Yes"]), Details::Full);
     assert_eq!(headline.as_str(), format!("\"Coder\" wants to run: {}… (+841 characters)", "x".repeat(159)));
+}
+
+#[test]
+fn what_a_long_run_of_spaces_hides_is_counted_in_the_headline() {
+    let padded = format!("ls{}; rm -rf ~", " ".repeat(20_000));
+    let headline = headline(&request(Some(call(ToolKind::Execute, Some(json!({ "command": padded })))), &["Yes"]), Details::Full);
+    assert_eq!(headline.as_str(), "\"Coder\" wants to run: ls\\u{20}[×16382]… (+3628 characters)");
 }
 
 #[test]
@@ -37,7 +45,8 @@ fn every_member_of_the_input_is_on_the_card() {
     let card = drawn(&request(Some(call(ToolKind::Execute, Some(input))), &["Yes"]), LIMITS).expect("drawn").card;
     assert_eq!(section(&card, "Command"), Some("make"));
     assert_eq!(section(&card, "Runs in"), Some("/srv"));
-    assert_eq!(section(&card, "Arguments"), Some("env: {\"LD_PRELOAD\":\"x.so\"}\ntimeout: 5\nnote: a\n    env: {}"));
+    assert_eq!(section(&card, "Arguments"), Some("timeout: 5\nnote: a\n    env: {}"));
+    assert_eq!(section(&card, "Environment"), Some("LD_PRELOAD=x.so"));
 }
 
 #[test]
@@ -107,11 +116,89 @@ fn what_does_not_fit_whole_can_only_be_refused() {
     let drawn = drawn(&asked, LIMITS).expect("drawn");
     assert_eq!(drawn.live.iter().map(|(_, at)| *at).collect::<Vec<_>>(), [2]);
     assert_eq!(drawn.card.buttons.len(), 1);
-    let command = section(&drawn.card, "Command").expect("a command");
-    assert!(command.contains("characters are not shown") && command.ends_with("; rm -rf ~"), "{command}");
-    assert!(section(&drawn.card, "Only refusing is possible").is_some());
-    let text: usize = drawn.card.sections.iter().map(|section| section_text(section).len()).sum();
-    assert!(text <= LIMITS.text_bytes_max);
+    let command = drawn.card.sections.iter().find(|section| section.heading == "Command").expect("a command");
+    let (head, tail) = command.around_gap();
+    let (left_out, tail) = tail.expect("a gap");
+    assert!(head.starts_with("xxx") && tail.ends_with("; rm -rf ~"), "{command:?}");
+    assert_eq!(head.chars().count() + left_out + tail.chars().count(), long.len());
+    let why =
+        "The request is too long to be shown whole: a card and its file show 4 KiB at most. So it cannot be allowed from here.";
+    assert_eq!(section(&drawn.card, Section::ONLY_REFUSING), Some(why));
+    assert!(!drawn.card.is_whole);
+    let text: usize = drawn.card.sections.iter().map(|section| section.text().len()).sum();
+    assert!((LIMITS.unattached_bytes_max / 2..=LIMITS.unattached_bytes_max).contains(&text), "{text}");
+}
+
+#[test]
+fn what_is_not_looked_at_whole_cannot_be_allowed_whatever_the_room_shows() {
+    let asked = request_with_kinds(
+        Some(call(ToolKind::Execute, Some(json!({ "command": "x".repeat(300_000) })))),
+        &["allow_once", "reject_once"],
+    );
+    let drawn = drawn(&asked, CardLimits { text_bytes_max: usize::MAX, ..LIMITS }).expect("drawn");
+    assert_eq!((drawn.live.len(), drawn.card.is_whole), (1, false));
+}
+
+#[test]
+fn a_label_that_had_to_be_altered_is_told_whole_with_what_was_done_to_it() {
+    let card = drawn(&request(None, &["Y\u{200b}es", "No"]), LIMITS).expect("drawn").card;
+    let legend = card.sections.iter().find(|section| section.heading == Section::OPTIONS).expect("a legend");
+    assert_eq!(legend.text(), "1. Y\\u{200b}es (allows once)\n2. No (allows once)");
+    assert_eq!(legend.note, "1 hidden character is spelled out");
+}
+
+#[test]
+fn where_no_file_can_be_attached_only_what_fits_without_one_can_be_allowed() {
+    let room = RoomName::new("r");
+    let asked = |length: usize| {
+        let command = call(ToolKind::Execute, Some(json!({ "command": "x".repeat(length) })));
+        request_with_kinds(Some(command), &["allow_once", "reject_once"])
+    };
+    let live = |length, no_file| {
+        let asked = asked(length);
+        let drawn = Sketch { no_file, ..sketch(&asked, LIMITS, &room) }.draw(tokens(2)).expect("drawn");
+        (drawn.live.len(), section(&drawn.card, Section::ONLY_REFUSING).map(str::to_owned))
+    };
+    assert_eq!(live(3_000, None), (2, None));
+    assert_eq!(live(1_000, Some("the disk is full")), (2, None));
+    let why = "The request does not fit into a message, and its file could not be attached: the disk is full. So it cannot be allowed from here.";
+    assert_eq!(live(3_000, Some("the disk is full")), (1, Some(why.to_owned())));
+}
+
+#[test]
+fn a_room_that_takes_no_files_says_so() {
+    let limits = CardLimits { text_bytes_max: 2_000, ..LIMITS };
+    let asked = request_with_kinds(
+        Some(call(ToolKind::Execute, Some(json!({ "command": "x".repeat(3_000) })))),
+        &["allow_once", "reject_once"],
+    );
+    let why = "The request does not fit into a message, and the bridge may not attach files in this room. So it cannot be allowed from here.";
+    assert_eq!(section(&drawn(&asked, limits).expect("drawn").card, Section::ONLY_REFUSING), Some(why));
+}
+
+#[test]
+fn what_short_parts_leave_goes_to_the_long_ones() {
+    for (lengths, max, each) in [
+        (vec![], 100, 100),
+        (vec![10, 20], 100, 90),
+        (vec![10, 20, 5_000], 100, 70),
+        (vec![5_000, 5_000], 100, 50),
+        (vec![20, 5_000, 5_000], 100, 40),
+    ] {
+        assert_eq!(share(lengths.clone(), max), each, "{lengths:?}");
+    }
+}
+
+#[test]
+fn the_digest_is_of_all_that_is_shown() {
+    let digest = |command: &str| {
+        let asked = request(Some(call(ToolKind::Execute, Some(json!({ "command": command })))), &["Yes"]);
+        let card = drawn(&asked, LIMITS).expect("drawn").card;
+        assert_eq!(card.digest.to_string(), format!("{:x}", Sha256::digest(file(&card).text)));
+        card.digest
+    };
+    assert_eq!(digest("make"), digest("make"));
+    assert_ne!(digest("make"), digest("make "));
 }
 
 #[test]
@@ -130,7 +217,7 @@ fn the_agents_running_text_cannot_pass_for_lines_of_the_card() {
     asked.session.cwd = Some("/srv\nmode: safe".into());
     let card = drawn(&asked, LIMITS).expect("drawn").card;
     assert_eq!(section(&card, "Title, in the agent's words"), Some("x\\n\\nAda chose \"Yes\"."));
-    assert_eq!(section(&card, "Session"), Some("works in: /srv\\nmode: safe"));
+    assert_eq!(section(&card, "Works in"), Some("/srv\\nmode: safe"));
 }
 
 #[test]
@@ -145,8 +232,24 @@ fn nothing_on_a_card_is_invisible() {
 }
 
 fn drawn(asked: &PermissionRequest, limits: CardLimits) -> Result<Drawn, String> {
-    let tokens = (0..asked.options.as_slice().len()).map(|n| ButtonToken::from_random(n as u128)).collect();
-    draw(RequestId { run: 1, number: 1 }, &RoomName::new("r"), asked, tokens, Timestamp::from_unix_millis(0), limits)
+    sketch(asked, limits, &RoomName::new("r")).draw(tokens(asked.options.as_slice().len()))
+}
+
+fn tokens(count: usize) -> Vec<ButtonToken> {
+    (0..count).map(|n| ButtonToken::from_random(n as u128)).collect()
+}
+
+fn sketch<'a>(asked: &'a PermissionRequest, limits: CardLimits, room: &'a RoomName) -> Sketch<'a> {
+    Sketch {
+        request: RequestId { run: 1, number: 1 },
+        room,
+        asked,
+        deadline: Timestamp::from_unix_millis(0),
+        limits,
+        details: Details::Full,
+        instead_of: None,
+        no_file: None,
+    }
 }
 
 fn button_labels(names: &[&str], limits: CardLimits) -> Vec<String> {
@@ -155,13 +258,7 @@ fn button_labels(names: &[&str], limits: CardLimits) -> Vec<String> {
 }
 
 fn section<'a>(card: &'a Card, heading: &str) -> Option<&'a str> {
-    card.sections.iter().find(|section| section.heading == heading).map(section_text)
-}
-
-fn section_text(section: &Section) -> &str {
-    match &section.body {
-        SectionBody::Text(text) | SectionBody::Code(text) => text.as_str(),
-    }
+    card.sections.iter().find(|section| section.heading == heading).map(Section::text)
 }
 
 fn call(kind: ToolKind, raw_input: Option<serde_json::Value>) -> ToolCall {
@@ -188,11 +285,12 @@ fn asked(tool_call: Option<ToolCall>, options: Vec<PermissionOption>) -> Permiss
         title: None,
         description: None,
         tool_call,
+        meta: None,
         options: Options::new(options).expect("options"),
     }
 }
 
 fn option(at: usize, name: &str, kind: &str) -> PermissionOption {
     let id = OptionId::parse(&RawValue::from_string(format!("\"o{at}\"")).expect("JSON")).expect("an id");
-    PermissionOption { id, name: name.into(), kind: OptionKind::parse(kind) }
+    PermissionOption { id, name: name.into(), kind: OptionKind::parse(kind), meta: None }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bridge_model::{ButtonToken, Click, MessageId, ReplyTo, RequestId, RoomName};
+use bridge_model::{ButtonToken, Click, MessageId, Options, ReplyTo, RequestId, RoomName};
 
 pub(crate) const LIFETIME_MS: u64 = 1_000;
 
@@ -11,11 +11,12 @@ pub(crate) const PEOPLE: [(&str, bool); 5] =
     [("@ada:x", true), ("@bob:x", true), ("@mallory:x", false), ("@robot:x", false), ("@gone:x", false)];
 
 /// A request as the simulation sent it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) from: ReplyTo,
     pub(crate) room: RoomName,
     pub(crate) arrived: u64,
+    pub(crate) offered: Options,
     /// The id of each option, in JSON, and whether it allows.
     pub(crate) options: Vec<(String, bool)>,
     pub(crate) tokens: BTreeMap<ButtonToken, usize>,
@@ -24,6 +25,8 @@ pub(crate) struct Asked {
     pub(crate) told: Vec<String>,
     /// Something has ended it.
     pub(crate) over: bool,
+    /// People are asked again on another card, and what the agent is told is told there.
+    pub(crate) replaced: bool,
 }
 
 impl Asked {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bridge_core::{
-    Bridge, Effect, Entry, Input, Limits, RoomError, RoomEvent, RoomRules, Rules, SourceError, SourceEvent, Tokens,
+    Bridge, Details, Effect, Entry, Input, Limits, RoomError, RoomEvent, RoomRules, Rules, SourceError, SourceEvent, Tokens,
 };
 use bridge_model::{
     ButtonToken, Card, CardLimits, CardRef, Click, ClickRef, Delivery, Ending, Humanity, MessageId, OptionId, OptionKind,
@@ -12,7 +12,7 @@ use bridge_model::{
     Signature, SourceName, Standing, Timestamp, ToolCall, ToolKind, Withdrawn,
 };
 use fastrand::Rng;
-use policy::{Approvers, Listed, Policy, RefusalStyle, Verdict, Who};
+use policy::{Approvers, Listed, Policy, RefusalStyle, Verdict, WhenChanged, Who};
 use serde_json::value::RawValue;
 
 use crate::oracle::{Asked, LIFETIME_MS, PEOPLE, chosen};
@@ -35,6 +35,8 @@ pub(crate) struct World {
     held_in_ledger: BTreeSet<RequestId>,
     /// Clicks that came before the news of their card.
     parked: Vec<Click>,
+    /// The request that its agent is changing now.
+    changing: Option<RequestId>,
     told: Told,
 }
 
@@ -46,6 +48,7 @@ pub(crate) struct Told {
     expired: usize,
     withdrawn: usize,
     ineligible: usize,
+    asked_again: usize,
 }
 
 impl Told {
@@ -55,15 +58,17 @@ impl Told {
         self.expired += other.expired;
         self.withdrawn += other.withdrawn;
         self.ineligible += other.ineligible;
+        self.asked_again += other.asked_again;
     }
 
-    pub(crate) fn counts(self) -> [(&'static str, usize); 5] {
+    pub(crate) fn counts(self) -> [(&'static str, usize); 6] {
         [
             ("allowed", self.allowed),
             ("refused by a person", self.refused_by_person),
             ("expired", self.expired),
             ("withdrawn", self.withdrawn),
             ("clicks that may not count", self.ineligible),
+            ("asked again", self.asked_again),
         ]
     }
 }
@@ -82,7 +87,14 @@ impl World {
         let listed = ["@ada:x", "@bob:x", "@robot:x", "@gone:x"].into_iter().map(PersonId::new);
         let room = RoomRules {
             approvers: Approvers { who: Who::Listed(Listed::people(listed)), power_min: None, bots: BTreeSet::new() },
-            card: CardLimits { buttons_max: 10, label_max: 40, label_seen: 40, text_bytes_max: 4_000 },
+            details: Details::Full,
+            card: CardLimits {
+                buttons_max: 10,
+                label_max: 40,
+                label_seen: 40,
+                text_bytes_max: 4_000,
+                unattached_bytes_max: 2_000,
+            },
         };
         let rules = Rules {
             policy: Policy {
@@ -90,6 +102,7 @@ impl World {
                 default: Verdict::Ask,
                 lifetime: Duration::from_millis(LIFETIME_MS),
                 refusal: RefusalStyle::RejectOnce,
+                when_changed: if seed.is_multiple_of(2) { WhenChanged::Refuse } else { WhenChanged::AskAgain },
             },
             rooms: ROOMS.into_iter().map(|name| (RoomName::new(name), room.clone())).collect(),
             routes: SOURCES.into_iter().zip(ROOMS).map(|(source, room)| (SourceName::new(source), RoomName::new(room))).collect(),
@@ -109,6 +122,7 @@ impl World {
             ledger_works: true,
             held_in_ledger: BTreeSet::new(),
             parked: Vec::new(),
+            changing: None,
             told: Told::default(),
         }
     }
@@ -122,9 +136,9 @@ impl World {
         match self.dice.u8(..100) {
             0..20 => self.ask(),
             20..55 => self.click(),
-            55..70 => self.post_news(),
-            70..80 => self.reply_news(),
-            80..84 => self.withdraw(),
+            55..68 => self.post_news(),
+            68..76 => self.reply_news(),
+            76..84 => self.withdraw(),
             84..86 => self.remove_card(),
             86..92 => self.jump_to_a_deadline(),
             _ => self.now += self.dice.u64(..LIFETIME_MS / 3),
@@ -146,7 +160,8 @@ impl World {
         self.give(Input::Stop);
         assert_eq!(self.bridge.held_len(), 0);
         for (id, asked) in &self.asked {
-            assert_eq!(asked.told.len(), 1, "request {id} was told {:?}", asked.told);
+            let told = usize::from(!asked.replaced);
+            assert_eq!(asked.told.len(), told, "request {id} was told {:?}", asked.told);
             if asked.card.is_some() {
                 let ending = self.closings.get(id).expect("its card is closed");
                 let pending = matches!(ending, Ending::Answered { delivery: Delivery::Pending, .. });
@@ -170,28 +185,38 @@ impl World {
             id: OptionId::parse(&RawValue::from_string((*id).to_owned()).expect("JSON")).expect("an id"),
             name: format!("button of {}", self.asks),
             kind: kind.clone(),
+            meta: None,
         };
-        let kind = if self.dice.u8(..) < 20 { ToolKind::Delete } else { ToolKind::Execute };
-        let request = PermissionRequest {
-            from: from.clone(),
-            session: Session::default(),
-            title: None,
-            description: None,
-            tool_call: Some(ToolCall { kind, title: Some("x".into()), ..ToolCall::default() }),
-            options: Options::new(options.iter().map(option).collect()).expect("options"),
-        };
+        let offered = Options::new(options.iter().map(option).collect()).expect("options");
+        let request = self.request(from.clone(), offered.clone());
         let asked = Asked {
             from,
             room: RoomName::new(ROOMS[source]),
             arrived: self.now,
+            offered,
             options: options.iter().map(|(id, kind)| ((*id).to_owned(), !kind.refuses())).collect(),
             tokens: BTreeMap::new(),
             card: None,
             told: Vec::new(),
             over: false,
+            replaced: false,
         };
         self.asked.insert(RequestId { run: u64::MAX, number: self.asks }, asked);
         self.give(Input::Source(SourceEvent::Requested(Box::new(request))));
+    }
+
+    fn request(&mut self, from: ReplyTo, options: Options) -> PermissionRequest {
+        let kind = if self.dice.u8(..) < 20 { ToolKind::Delete } else { ToolKind::Execute };
+        let title = Some(format!("x{}", self.dice.u8(..4)));
+        PermissionRequest {
+            from,
+            session: Session::default(),
+            title: None,
+            description: None,
+            tool_call: Some(ToolCall { kind, title, ..ToolCall::default() }),
+            options,
+            meta: None,
+        }
     }
 
     /// Somebody presses some button, mostly where it is.
@@ -225,7 +250,11 @@ impl World {
         if !fails && let Some(asked) = self.asked.get_mut(&card.request) {
             asked.card = Some(posted.control.clone());
         }
-        let result = if fails { Err(RoomError::Unavailable("down".into())) } else { Ok(posted) };
+        let result = match (fails, self.dice.bool()) {
+            (true, true) => Err(RoomError::Unavailable("down".into())),
+            (true, false) => Err(RoomError::NotAttached("down".into())),
+            (false, _) => Ok(posted),
+        };
         self.give(Input::Posted(card.request, result));
     }
 
@@ -240,13 +269,18 @@ impl World {
     }
 
     fn withdraw(&mut self) {
-        let Some(from) = self.dice.choice(self.asked.values()).map(|asked| asked.from.clone()) else { return };
-        let input = if self.dice.bool() {
-            Input::Source(SourceEvent::Withdrawn(from, Withdrawn::TurnEnded))
-        } else {
-            Input::Source(SourceEvent::Changed(from))
-        };
-        self.give(input);
+        let Some((id, asked)) = self.dice.choice(self.asked.iter().rev().take(6)) else { return };
+        let (id, ask, options) = (*id, asked.from.clone(), asked.offered.clone());
+        match self.dice.u8(..4) {
+            0 => self.give(Input::Source(SourceEvent::Withdrawn(ask, Withdrawn::TurnEnded))),
+            1 => self.give(Input::Source(SourceEvent::Changed { ask, now: None })),
+            _ => {
+                self.changing = Some(id);
+                let now = Some(Box::new(self.request(ask.clone(), options)));
+                self.give(Input::Source(SourceEvent::Changed { ask, now }));
+                self.changing = None;
+            }
+        }
     }
 
     fn remove_card(&mut self) {
@@ -318,7 +352,7 @@ impl World {
                     self.closings.insert(closed.request, closed.ending);
                 }
                 Effect::Reply { request, to, outcome } => {
-                    let asked = self.asked.values_mut().find(|asked| asked.from == to).expect("a request of this source");
+                    let asked = self.asked.values_mut().rfind(|asked| asked.from == to).expect("a request of this source");
                     asked.over = true;
                     asked.told.push(match &outcome {
                         Outcome::Selected(offered) => offered.option().id.raw().get().to_owned(),
@@ -337,6 +371,12 @@ impl World {
         failed
     }
 
+    /// The last card of the request that this one was about.
+    fn latest(&mut self, id: RequestId) -> Option<&mut Asked> {
+        let from = self.asked.get(&id)?.from.clone();
+        self.asked.values_mut().rfind(|asked| asked.from == from)
+    }
+
     fn recorded(&mut self, entry: &Entry) {
         match entry {
             Entry::Held { request, .. } => {
@@ -352,9 +392,17 @@ impl World {
         assert!(self.held_in_ledger.contains(&card.request), "a card is posted before its deadline is recorded");
         let text = format!("{card:?}");
         assert!(!["\"allow\\\"", "optionId"].iter().any(|id| text.contains(id)), "an option id travels to the room: {text}");
-        let (_, asked) = self.asked.iter().next_back().expect("a request was just made");
+        let mut asked = if let Some(asked) = self.asked.remove(&card.request) {
+            asked
+        } else if let Some(before) = self.changing.take().and_then(|before| self.latest(before)) {
+            let again = before.clone();
+            (before.over, before.replaced) = (true, true);
+            self.told.asked_again += 1;
+            Asked { card: None, ..again }
+        } else {
+            self.asked.pop_last().expect("a request was just made").1
+        };
         assert_eq!((asked.options.len(), &asked.room), (card.buttons.len(), &card.room));
-        let (_, mut asked) = self.asked.pop_last().expect("a request was just made");
         asked.tokens = card.buttons.iter().enumerate().map(|(at, button)| (button.token, at)).collect();
         self.asked.insert(card.request, asked);
         self.posting.push(card);

@@ -1,0 +1,214 @@
+//! How a request comes to be held: its card is drawn, posted, and drawn anew where it has to be.
+
+use bridge_model::{
+    CardRef, ClosedCard, Ending, Outcome, PermissionRequest, Refused, ReplyTo, RequestId, RoomName, Shown, Timestamp, Withdrawn,
+};
+use policy::{Verdict, WhenChanged};
+
+use super::{Bridge, RoomRules, Tell, Tokens};
+use crate::card::{self, Drawn, Sketch};
+use crate::held::{Held, Phase};
+use crate::settled::SettledCard;
+use crate::{Effect, Entry, RoomError};
+
+/// How often an agent may change one request and have people asked again.
+pub(super) const CHANGED_MAX: u8 = 3;
+
+impl<T: Tokens> Bridge<T> {
+    pub(super) fn requested(&mut self, now: Timestamp, request: PermissionRequest) -> Vec<Effect> {
+        // A source names each request once. Should it repeat itself, two answers to one request must not follow.
+        if self.held.by_ask(&request.from).is_some() {
+            return Vec::new();
+        }
+        let id = self.next_id();
+        let room = self.rules.routes.get(&request.from.source).cloned();
+        if self.stopping {
+            return self.end_at_once(now, id, room, request, Ending::Withdrawn(Withdrawn::BridgeStopped));
+        }
+        match self.rules.policy.verdict(&request) {
+            Verdict::AutoDeny => self.refuse_at_once(now, id, None, request, Refused::ByPolicy),
+            Verdict::Ask => {
+                let deadline = self.rules.policy.deadline(now);
+                match self.draw(now, id, room.as_ref(), &request, deadline, None) {
+                    Ok(card) => self.hold(card, request, 0),
+                    Err(refused) => self.refuse_at_once(now, id, room, request, refused),
+                }
+            }
+        }
+    }
+
+    /// The card of a request that can be held, or why it cannot. `instead_of` as in [`Sketch`].
+    fn draw(
+        &mut self,
+        now: Timestamp,
+        id: RequestId,
+        room: Option<&RoomName>,
+        request: &PermissionRequest,
+        deadline: Timestamp,
+        instead_of: Option<(u64, &str)>,
+    ) -> Result<Drawn, Refused> {
+        let room = room.ok_or(Refused::NoRoom)?;
+        let rules = self.rules.rooms.get(room).ok_or(Refused::NoRoom)?;
+        if let Some(why) = self.lost.get(room) {
+            return Err(Refused::RoomUnavailable(why.clone()));
+        }
+        if self.rules.limits.held_max <= self.held.len() {
+            return Err(Refused::TooMany);
+        }
+        let tokens: Vec<_> = request.options.as_slice().iter().map(|_| self.tokens.draw()).collect();
+        let RoomRules { card: limits, details, .. } = *rules;
+        let sketch = Sketch { request: id, room, asked: request, deadline, limits, details, instead_of, no_file: None };
+        let drawn = sketch.draw(tokens).map_err(Refused::NotShowable)?;
+        Ok(Drawn { within: deadline.since(now), ..drawn })
+    }
+
+    /// `times_changed`: how often the agent has changed it.
+    fn hold(&mut self, drawn: Drawn, request: PermissionRequest, times_changed: u8) -> Vec<Effect> {
+        let Drawn { card, live, within } = drawn;
+        let (id, room, headline, deadline) = (card.request, card.room.clone(), card.headline.clone(), card.deadline);
+        self.buttons.extend(live.into_iter().map(|(token, at)| (token, (id, at))));
+        let entry = Entry::Held { request: id, room: room.clone(), headline: headline.clone(), deadline, shown: card.digest };
+        let phase = Phase::Posting { clicks: Vec::new() };
+        self.held.insert(id, Held { request, room, headline, deadline, phase, times_changed, without_file: false });
+        vec![Effect::Record { entry, then: vec![Effect::Post { card, within }] }]
+    }
+
+    pub(super) fn posted(&mut self, now: Timestamp, id: RequestId, card: CardRef) -> Vec<Effect> {
+        let entry = Entry::Posted { request: id, card: card.clone() };
+        let mut effects = vec![Effect::Record { entry, then: vec![] }];
+        if let Some(held) = self.held.get_mut(id) {
+            if let Phase::Posting { clicks } = std::mem::replace(&mut held.phase, Phase::Open(card)) {
+                effects.extend(clicks.iter().flat_map(|click| self.clicked(now, click)));
+            }
+        } else if let Some(settled) = self.settled.get_mut(id) {
+            settled.card = SettledCard::Known(Some(card));
+            effects.extend(settled.close());
+        }
+        effects
+    }
+
+    pub(super) fn not_posted(&mut self, now: Timestamp, id: RequestId, error: RoomError) -> Vec<Effect> {
+        if let RoomError::NotAttached(why) = &error
+            && let Some(effect) = self.post_without_file(now, id, why)
+        {
+            return vec![effect];
+        }
+        let refused = match error {
+            RoomError::Unavailable(why) | RoomError::Refused(why) => Refused::RoomUnavailable(why),
+            RoomError::NotShowable(why) => Refused::NotShowable(why),
+            RoomError::NotAttached(why) => Refused::NotShowable(format!("its file could not be attached ({why})")),
+        };
+        let mut effects = self.refuse(now, id, refused);
+        if let Some(settled) = self.settled.get_mut(id) {
+            settled.card = SettledCard::Known(None);
+            effects.extend(settled.close());
+        }
+        effects
+    }
+
+    /// A card that needs no file, on which only refusing is possible. Its buttons are new: nobody has seen the others.
+    fn post_without_file(&mut self, now: Timestamp, id: RequestId, why: &str) -> Option<Effect> {
+        let held = self.held.get_mut(id).filter(|held| !held.without_file)?;
+        held.without_file = true;
+        let rules = self.rules.rooms.get(&held.room)?;
+        let tokens = held.request.options.as_slice().iter().map(|_| self.tokens.draw()).collect();
+        let sketch = Sketch {
+            request: id,
+            room: &held.room,
+            asked: &held.request,
+            deadline: held.deadline,
+            limits: rules.card,
+            details: rules.details,
+            instead_of: None,
+            no_file: Some(why),
+        };
+        let Drawn { card, live, .. } = sketch.draw(tokens).ok()?;
+        self.buttons.retain(|_, (request, _)| *request != id);
+        self.buttons.extend(live.into_iter().map(|(token, at)| (token, (id, at))));
+        let entry = Entry::Held {
+            request: id,
+            room: held.room.clone(),
+            headline: held.headline.clone(),
+            deadline: held.deadline,
+            shown: card.digest,
+        };
+        Some(Effect::Record { entry, then: vec![Effect::Post { card, within: held.deadline.since(now) }] })
+    }
+
+    /// The card no longer shows what would be done, so it ends at once.
+    pub(super) fn changed(&mut self, now: Timestamp, id: RequestId, request: Option<PermissionRequest>) -> Vec<Effect> {
+        let Some(held) = self.held.get(id) else { return Vec::new() };
+        let details = self.rules.rooms.get(&held.room).map(|rules| rules.details).unwrap_or_default();
+        let what = request.as_ref().map(|request| card::changed(&held.request, request, details)).unwrap_or_default();
+        let times_changed = held.times_changed + 1;
+        let (room, deadline) = (held.room.clone(), held.deadline);
+        let may_ask = match self.rules.policy.when_changed {
+            WhenChanged::AskAgain => times_changed <= CHANGED_MAX && !what.is_empty(),
+            WhenChanged::Refuse => false,
+        };
+        let asked_again =
+            request.filter(|request| may_ask && self.rules.policy.verdict(request) == Verdict::Ask).and_then(|request| {
+                let next = self.next_id();
+                let card = self.draw(now, next, Some(&room), &request, deadline, Some((id.number, &what))).ok()?;
+                Some((card, request))
+            });
+        match asked_again {
+            None => self.refuse(now, id, Refused::Changed(what)),
+            Some((card, request)) => {
+                let mut effects = self.settle(now, id, Ending::Withdrawn(Withdrawn::AskedAgain), Tell::Nobody);
+                effects.extend(self.hold(card, request, times_changed));
+                effects
+            }
+        }
+    }
+
+    pub(super) fn malformed(&mut self, now: Timestamp, from: ReplyTo, headline: &str, problem: String) -> Vec<Effect> {
+        let id = self.next_id();
+        let room = self.rules.routes.get(&from.source).cloned();
+        let headline = card::plain_headline(headline);
+        let ending = Ending::Refused(Refused::Malformed(problem));
+        let mut effects = Self::record_and_tell(now, id, room, headline, ending);
+        effects.insert(1, Effect::Reply { request: id, to: from, outcome: Outcome::Cancelled });
+        effects
+    }
+
+    fn refuse_at_once(
+        &mut self,
+        now: Timestamp,
+        id: RequestId,
+        room: Option<RoomName>,
+        request: PermissionRequest,
+        refused: Refused,
+    ) -> Vec<Effect> {
+        self.end_at_once(now, id, room, request, Ending::Refused(refused))
+    }
+
+    /// For a request that was never held. `room`: where to say so, if anywhere.
+    fn end_at_once(
+        &mut self,
+        now: Timestamp,
+        id: RequestId,
+        room: Option<RoomName>,
+        request: PermissionRequest,
+        ending: Ending,
+    ) -> Vec<Effect> {
+        let outcome = self.rules.policy.refusal.refusal(&request.options);
+        let details = room.as_ref().and_then(|room| self.rules.rooms.get(room)).map(|rules| rules.details).unwrap_or_default();
+        let headline = card::headline(&request, details);
+        let mut effects = Self::record_and_tell(now, id, room, headline, ending);
+        effects.insert(1, Effect::Reply { request: id, to: request.from, outcome });
+        effects
+    }
+
+    fn record_and_tell(now: Timestamp, id: RequestId, room: Option<RoomName>, headline: Shown, ending: Ending) -> Vec<Effect> {
+        let at = Some(now);
+        let entry = Entry::Settled { request: id, ending: ending.clone(), at };
+        let closed = room.map(|room| ClosedCard { request: id, room, headline, ending, at });
+        let tell = closed.map(|closed| Effect::Close { card: None, closed });
+        [Effect::Record { entry, then: vec![] }].into_iter().chain(tell).collect()
+    }
+}
+
+#[cfg(test)]
+#[path = "asking_tests.rs"]
+mod tests;
