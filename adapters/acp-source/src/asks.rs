@@ -29,6 +29,8 @@ struct Params<'a> {
     description: Option<&'a RawValue>,
     #[serde(borrow)]
     options: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
@@ -40,16 +42,25 @@ struct RawOption<'a> {
     name: Option<&'a RawValue>,
     #[serde(borrow)]
     kind: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'a RawValue>,
 }
 
 /// A request that was understood.
 pub(crate) struct Understood {
     pub(crate) session: String,
-    /// The tool call's id, and what people see of it.
-    pub(crate) call: Option<(String, Fields)>,
+    pub(crate) call: Option<Call>,
     title: Option<String>,
     description: Option<String>,
     options: Options,
+    meta: Option<Value>,
+}
+
+/// The tool call that a request is about.
+pub(crate) struct Call {
+    pub(crate) id: String,
+    /// What people see of it; an update that says anything else is a change.
+    pub(crate) shown: Fields,
 }
 
 /// Reads the request and lays it over what is known of its tool call. The error says what is wrong, and starts in the
@@ -68,23 +79,25 @@ pub(crate) fn understand(params: Option<&RawValue>, sessions: &Sessions) -> Resu
                 .ok_or("its tool call has no id, or one that is not a string")?
                 .to_owned();
             let shown = laid_over(sessions.call(&session, &id), own);
-            Some((id, shown))
+            Some(Call { id, shown })
         }
         None => None,
     };
-    Ok(Understood { session, call, title: params.title.and_then(text), description: params.description.and_then(text), options })
+    let [title, description] = [params.title, params.description].map(|raw| raw.and_then(text));
+    Ok(Understood { session, call, title, description, options, meta: params.meta.and_then(read) })
 }
 
 impl Understood {
-    pub(crate) fn into_request(self, from: ReplyTo, session: Session) -> PermissionRequest {
-        let Self { call, title, description, options, .. } = self;
+    /// As it is to be asked; with what is known of its tool call by now.
+    pub(crate) fn request(&self, from: ReplyTo, session: Session) -> PermissionRequest {
         PermissionRequest {
             from,
             session,
-            title,
-            description,
-            tool_call: call.as_ref().map(|(id, shown)| tool_call(id, shown)),
-            options,
+            title: self.title.clone(),
+            description: self.description.clone(),
+            tool_call: self.call.as_ref().map(|call| tool_call(&call.id, &call.shown)),
+            options: self.options.clone(),
+            meta: self.meta.clone(),
         }
     }
 }
@@ -126,6 +139,7 @@ fn options(raw: &RawValue) -> Result<Options, String> {
             id: OptionId::parse(id).map_err(|error| error.to_string())?,
             name: option.name.and_then(text).unwrap_or_default(),
             kind: OptionKind::parse(&option.kind.and_then(text).unwrap_or_default()),
+            meta: option.meta.and_then(read),
         })
     };
     let options = options.iter().take(Options::MAX + 1).map(option).collect::<Result<_, _>>()?;
@@ -137,7 +151,7 @@ const UNDERSTOOD: [&str; 10] =
     ["toolCallId", "title", "kind", "name", "status", "locations", "content", "rawInput", "sessionUpdate", "_meta"];
 
 /// Whatever of it is not understood is kept as it came, to be shown as it came.
-fn tool_call(id: &str, fields: &Fields) -> ToolCall {
+pub(crate) fn tool_call(id: &str, fields: &Fields) -> ToolCall {
     let text = |key| fields.get(key).and_then(Value::as_str).map(str::to_owned);
     let list = |key| fields.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let is_odd = |key: &str, value: &Value| match key {
@@ -157,10 +171,25 @@ fn tool_call(id: &str, fields: &Fields) -> ToolCall {
         title: text("title"),
         kind: text("kind").and_then(|kind| ToolKind::named(&kind)).unwrap_or_default(),
         name: text("name"),
+        mcp_server: mcp_server(fields),
         locations: list("locations").iter().filter_map(location).collect(),
         content: list("content").iter().filter_map(content).chain(odd).collect(),
         raw_input: fields.get("rawInput").filter(|input| !input.is_null()).cloned(),
     }
+}
+
+/// As agents tell it: beside their own remarks, or in the tool's name.
+fn mcp_server(fields: &Fields) -> Option<String> {
+    let told = fields.get("_meta").and_then(Value::as_object).into_iter().flat_map(serde_json::Map::values).find_map(|own| {
+        let server = own.get("mcpServer")?;
+        server.get("name").unwrap_or(server).as_str()
+    });
+    let named = || fields.get("name")?.as_str()?.strip_prefix("mcp__")?.split_once("__").map(|(server, _)| server);
+    let given = || {
+        let input = fields.get("rawInput")?;
+        input.get("tool")?.as_str().and_then(|_| input.get("server")?.as_str())
+    };
+    told.or_else(named).or_else(given).map(str::to_owned)
 }
 
 fn location(value: &Value) -> Option<Location> {
@@ -176,16 +205,21 @@ fn content(value: &Value) -> Option<Content> {
         })
     };
     let known = match value.get("type").and_then(Value::as_str) {
-        Some("content") => value
+        Some("content") if has_only(value, &["type", "content"]) => value
             .get("content")
             .filter(|content| has_only(content, &["type", "text"]))
             .and_then(|content| text(content, "text"))
             .map(Content::Text),
-        Some("diff") if has_only(value, &["type", "path", "oldText", "newText"]) => text(value, "path")
-            .zip(text(value, "newText"))
-            .map(|(path, new)| Content::Diff { path, old: text(value, "oldText"), new }),
-        Some("diff") if has_only(value, &["type", "changes", "patch"]) => value
+        Some("diff") if has_only(value, &["type", "path", "oldText", "newText"]) && has_text_or_nothing(value, "oldText") => {
+            text(value, "path").zip(text(value, "newText")).map(|(path, new)| Content::Diff {
+                path,
+                old: text(value, "oldText"),
+                new,
+            })
+        }
+        Some("diff") if has_only(value, &["type", "changes", "patch"]) && changes_are_plain(value) => value
             .get("patch")
+            .filter(|patch| has_only(patch, &["format", "text"]))
             .and_then(|patch| text(patch, "text"))
             .map(|patch| Content::Patch { paths: changed_paths(value), text: patch }),
         // It only says where output will appear.
@@ -194,6 +228,20 @@ fn content(value: &Value) -> Option<Content> {
     };
     // What has members that are not understood is shown as it came, all of it.
     known.or_else(|| Some(Content::Other(value.clone())))
+}
+
+fn has_text_or_nothing(value: &Value, key: &str) -> bool {
+    value.get(key).is_none_or(|text| text.is_string() || text.is_null())
+}
+
+/// Whether a change says no more than which file it is of. A file that moves has two names.
+fn changes_are_plain(diff: &Value) -> bool {
+    const PLAIN: [&str; 4] = ["path", "operation", "fileType", "_meta"];
+    let is_plain = |change: &Value| {
+        let members = change.as_object();
+        members.is_some_and(|members| members.keys().all(|key| PLAIN.contains(&key.as_str())) && members.contains_key("path"))
+    };
+    diff.get("changes").and_then(Value::as_array).is_some_and(|changes| changes.iter().all(is_plain))
 }
 
 fn changed_paths(diff: &Value) -> Vec<String> {

@@ -42,6 +42,9 @@ pub(crate) struct Sessions {
     /// The protocol version of the agent's answer to `initialize`.
     pub(crate) version: u64,
     pub(crate) agent: Option<String>,
+    pub(crate) client: Option<String>,
+    /// What the operator calls the agent.
+    name: Option<String>,
     followed: VecDeque<(String, Followed)>,
     waiting: VecDeque<(RpcId, Asked)>,
     calls: BTreeMap<String, VecDeque<(String, Fields)>>,
@@ -55,6 +58,11 @@ struct Followed {
 }
 
 impl Sessions {
+    /// `name`: what the operator calls the agent.
+    pub(crate) fn of(name: Option<String>) -> Self {
+        Self { name, ..Self::default() }
+    }
+
     pub(crate) fn asked(&mut self, key: RpcId, asked: Asked) {
         if WAITING_MAX <= self.waiting.len() {
             self.waiting.pop_front();
@@ -99,7 +107,9 @@ impl Sessions {
         let line: Vec<_> = self.line(id).filter_map(|id| self.session(id)).collect();
         Session {
             id: Some(SessionId::new(id)),
+            name: self.name.clone(),
             agent: self.agent.clone(),
+            client: self.client.clone(),
             cwd: line.iter().find_map(|session| session.cwd.clone()),
             mode: line.iter().find_map(|session| session.mode.clone()),
         }
@@ -154,6 +164,12 @@ impl Sessions {
         let parent = |id: &&'a str| self.session(id).and_then(|session| session.parent.as_deref());
         std::iter::successors(Some(id), parent).take(SESSIONS_MAX)
     }
+}
+
+/// What one side of the wire calls itself: for people, or else for programs.
+pub(crate) fn named(info: &Value) -> Option<String> {
+    let said = |key| info.get(key)?.as_str().filter(|name| !name.trim().is_empty());
+    said("title").or_else(|| said("name")).map(str::to_owned)
 }
 
 /// Members that are `null` say nothing new.

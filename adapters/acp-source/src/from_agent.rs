@@ -12,10 +12,10 @@ use serde_json::value::RawValue;
 use tracing::{debug, warn};
 
 use crate::asks;
-use crate::calls::{Asked, Fields, UPDATE_BYTES_MAX};
+use crate::calls::{Asked, Fields, UPDATE_BYTES_MAX, named};
 use crate::json::{Message, RpcId, forgiven, object, read, text};
 use crate::pump::{self, Fate, Sieve};
-use crate::wire::{HeldAsk, HeldCall, Wire, locked};
+use crate::wire::{HeldAsk, Wire, locked};
 
 /// What a line must contain to be looked at: an id, one of the names we follow, or an escape that could spell either.
 const NEEDLES: [&str; 9] = [
@@ -97,20 +97,21 @@ impl FromAgent {
             Some(problem) => Err(problem.to_owned()),
             None => asks::understand(message.params, &state.sessions),
         };
-        let (session, tool_call) = match &understood {
-            Ok(understood) => (understood.session.clone(), understood.call.clone()),
-            Err(_) => (String::new(), None),
-        };
-        let tool_call = tool_call.map(|(id, shown)| HeldCall { id, shown });
-        let withdrawn = understood.is_err();
-        let held = HeldAsk { ask, id: id.to_owned(), session: session.clone(), tool_call, withdrawn };
-        let seen_by_client = also_ask_client && understood.is_ok();
-        state.hold(key, held, seen_by_client);
-        let session = state.sessions.describe(&session);
-        drop(state);
         let from = self.wire.reply_to(ask);
-        match understood {
-            Ok(understood) => self.news.push(SourceEvent::Requested(Box::new(understood.into_request(from, session)))),
+        let (understood, asked) = match understood {
+            Ok(understood) => {
+                let request = understood.request(from.clone(), state.sessions.describe(&understood.session));
+                (Some(understood), Ok(request))
+            }
+            Err(problem) => (None, Err(problem)),
+        };
+        let session = understood.as_ref().map(|understood| understood.session.clone()).unwrap_or_default();
+        let seen_by_client = also_ask_client && understood.is_some();
+        let held = HeldAsk { ask, id: id.to_owned(), session, withdrawn: understood.is_none(), understood };
+        state.hold(key, held, seen_by_client);
+        drop(state);
+        match asked {
+            Ok(request) => self.news.push(SourceEvent::Requested(Box::new(request))),
             Err(problem) => self.malformed(from, problem),
         }
         if seen_by_client { Fate::Pass } else { Fate::Withhold }
@@ -184,24 +185,20 @@ impl FromAgent {
         }
         // What cannot be kept cannot be compared either; for a request that waits, not knowing is a change.
         let fields = (update.get().len() <= UPDATE_BYTES_MAX).then(|| read::<Fields>(update)).flatten();
+        let is_readable = fields.is_some();
         let mut state = locked(&self.wire.state);
-        let changed = |held: &HeldAsk| {
-            held.tool_call.as_ref().is_some_and(|held| fields.as_ref().is_none_or(|fields| is_changed(held, fields)))
-        };
-        let changed: Vec<u64> = state
-            .held()
-            .filter(|held| held.is_about(session, &call) && !held.withdrawn && changed(held))
-            .map(|held| held.ask)
-            .collect();
+        let changed = state.changed(session, &call, fields.as_ref());
         if let Some(fields) = fields {
             state.sessions.update_call(session, &call, fields, anew);
         } else {
             debug!("an update of a tool call is too large, or cannot be read, and is not followed");
         }
-        drop(state);
-        for ask in changed {
-            self.news.push(SourceEvent::Changed(self.wire.reply_to(ask)));
-        }
+        let news = changed.into_iter().map(|ask| {
+            let ask = self.wire.reply_to(ask);
+            let now = state.request(&ask).map(Box::new);
+            SourceEvent::Changed { ask, now: now.filter(|_| is_readable) }
+        });
+        self.news.extend(news);
     }
 
     fn response(&mut self, message: &Message<'_>) {
@@ -214,9 +211,7 @@ impl FromAgent {
                 let result = result();
                 state.sessions.version =
                     result.protocol_version.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or(1);
-                let info = result.agent_info.and_then(read::<Value>);
-                let named = |key| info.as_ref().and_then(|info| info.get(key)?.as_str()).map(str::to_owned);
-                state.sessions.agent = named("title").or_else(|| named("name"));
+                state.sessions.agent = result.agent_info.or(result.info).and_then(read::<Value>).as_ref().and_then(named);
             }
             Asked::Session { id, cwd } => {
                 let result = result();
@@ -271,7 +266,8 @@ impl FromAgent {
             .map(|held| held.ask)
             .collect();
         drop(state);
-        self.news.extend(changed.into_iter().map(|ask| SourceEvent::Changed(self.wire.reply_to(ask))));
+        let news = |ask| SourceEvent::Changed { ask: self.wire.reply_to(ask), now: None };
+        self.news.extend(changed.into_iter().map(news));
     }
 }
 
@@ -320,25 +316,6 @@ impl Needles {
             Self::Plain(searcher) => searcher.find(lines).map(|found| found.start()),
         }
     }
-}
-
-/// Whether an update tells something about the deed that people have not seen.
-///
-/// Its title counts only where it is all that is known: agents reword titles freely.
-fn is_changed(held: &HeldCall, update: &Fields) -> bool {
-    const DEED: [&str; 5] = ["kind", "name", "rawInput", "content", "locations"];
-    let tells = |value: &Value| {
-        !(value.is_null()
-            || value.as_array().is_some_and(Vec::is_empty)
-            || value.as_object().is_some_and(serde_json::Map::is_empty))
-    };
-    let known = |key: &str| held.shown.get(key).is_some_and(tells);
-    let says_new = |key: &str| {
-        let new = update.get(key).filter(|value| !value.is_null());
-        new.is_some_and(|new| held.shown.get(key) != Some(new) && (tells(new) || known(key)))
-    };
-    let only_titled = !DEED[2..].iter().any(|key| known(key));
-    DEED.iter().any(|key| says_new(key)) || (only_titled && says_new("title"))
 }
 
 /// The session's permission mode among its configuration options.
@@ -391,6 +368,9 @@ struct Results<'a> {
     protocol_version: Option<&'a RawValue>,
     #[serde(borrow)]
     agent_info: Option<&'a RawValue>,
+    /// What version 2 has in its place.
+    #[serde(borrow)]
+    info: Option<&'a RawValue>,
     #[serde(borrow)]
     session_id: Option<&'a RawValue>,
     #[serde(borrow)]

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use bridge_core::SourceEvent;
 use bridge_model::{Outcome, Withdrawn};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use tracing::{debug, warn};
 
-use crate::calls::{Asked, Sessions};
+use crate::calls::{Asked, Sessions, named};
 use crate::from_agent::CancelParams;
-use crate::json::{Message, RpcId, forgiven, text};
+use crate::json::{Message, RpcId, forgiven, read, text};
 use crate::pump::{self, Fate, Sieve};
 use crate::wire::{HeldAsk, State, Wire, locked};
 
@@ -28,6 +29,11 @@ struct Params<'a> {
     session_id: Option<&'a RawValue>,
     #[serde(borrow)]
     cwd: Option<&'a RawValue>,
+    #[serde(borrow)]
+    client_info: Option<&'a RawValue>,
+    /// What version 2 has in its place.
+    #[serde(borrow)]
+    info: Option<&'a RawValue>,
 }
 
 impl FromClient {
@@ -82,7 +88,10 @@ impl FromClient {
                     self.turn_cancelled(&mut state, session.as_deref());
                 }
             }
-            ("initialize", Some(key)) => state.sessions.asked(key, Asked::Initialize),
+            ("initialize", Some(key)) => {
+                state.sessions.client = params.client_info.or(params.info).and_then(read::<Value>).as_ref().and_then(named);
+                state.sessions.asked(key, Asked::Initialize);
+            }
             ("session/new" | "session/load" | "session/resume" | "session/fork", Some(key)) => {
                 // A fork's answer names a session of its own.
                 let id = (method != "session/fork").then(session).flatten();

@@ -47,6 +47,8 @@ pub struct Options {
     pub name: SourceName,
     /// The client sees permission requests too and may answer them.
     pub also_ask_client: bool,
+    /// What the operator calls the agent; otherwise cards have the agent's own name for itself.
+    pub agent_name: Option<String>,
 }
 
 /// The four ends of the wire.

@@ -1,12 +1,14 @@
 //! The wire between a client and an agent that are both pipes held by the test.
 
-use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
-use std::time::Duration;
+mod rig;
+mod told;
 
-use bridge_core::{Asks, Replies, Source, SourceError, SourceEvent};
-use bridge_model::{Content, OptionKind, Outcome, PermissionRequest, ReplyTo, SourceName, ToolKind, Withdrawn};
+use std::io::Write;
 
-use super::*;
+use bridge_core::{Asks, SourceError};
+use bridge_model::{Outcome, Withdrawn};
+
+use self::rig::{MARK, Rig, allow, ask, update};
 
 #[tokio::test]
 async fn everything_that_is_not_ours_passes_untouched_both_ways() {
@@ -203,40 +205,6 @@ async fn a_line_that_is_not_text_is_refused_and_not_passed() {
 }
 
 #[tokio::test]
-async fn a_thin_request_is_laid_over_what_came_before() {
-    let mut rig = Rig::start(false).await;
-    rig.client_says(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#);
-    rig.at_agent();
-    rig.agent_says(r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"coder","title":"Coder"}}}"#);
-    rig.at_client();
-    rig.client_says(r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/srv"}}"#);
-    rig.at_agent();
-    rig.agent_says(r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s","modes":{"currentModeId":"default"}}}"#);
-    rig.agent_says(&update(r#""sessionUpdate":"tool_call","title":"bash","kind":"execute","rawInput":{"cwd":"/srv"}"#));
-    rig.agent_says(&update(r#""sessionUpdate":"tool_call_update","title":"ls","rawInput":{"command":"ls"},"content":[{"type":"diff","path":"/a","oldText":null,"newText":"x"}]"#));
-    rig.agent_says(&ask("0", "\"a\"").replace(r#","title":"make it","rawInput":{"command":"make"}"#, r#","kind":null"#));
-    let request = rig.requested().await;
-    assert_eq!(request.session.agent.as_deref(), Some("Coder"));
-    assert_eq!((request.session.cwd.as_deref(), request.session.mode.as_deref()), (Some("/srv"), Some("default")));
-    let call = request.tool_call.expect("a tool call");
-    assert_eq!((call.title.as_deref(), call.kind), (Some("ls"), ToolKind::Execute));
-    assert_eq!(call.raw_input, Some(serde_json::json!({"command": "ls"})));
-    assert_eq!(call.content, [Content::Diff { path: "/a".into(), old: None, new: "x".into() }]);
-}
-
-#[tokio::test]
-async fn version_two_and_unknown_kinds_are_understood() {
-    let mut rig = Rig::start(false).await;
-    rig.agent_says(r#"{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s","title":"T","description":"D","subject":{"type":"tool_call","toolCall":{"toolCallId":"c","kind":"teleport"}},"options":[{"optionId":"a","kind":"allow_persistent"},{"optionId":"b","name":"B\ud83d","kind":7}]}}"#);
-    let request = rig.requested().await;
-    assert_eq!((request.title.as_deref(), request.description.as_deref()), (Some("T"), Some("D")));
-    assert_eq!(request.tool_call.expect("a tool call").kind, ToolKind::Other);
-    let options = request.options.as_slice();
-    assert_eq!(options[0].kind, OptionKind::Unknown("allow_persistent".into()));
-    assert_eq!((options[1].name.as_str(), &options[1].kind), ("B\\ud83d", &OptionKind::Unknown(String::new())));
-}
-
-#[tokio::test]
 async fn a_cancelled_turn_cancels_its_requests_and_no_others() {
     let mut rig = Rig::start(false).await;
     rig.agent_says(&ask("0", "\"a\""));
@@ -301,48 +269,6 @@ async fn in_version_two_the_prompts_answer_ends_nothing() {
     rig.agent_says(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert!(!rig.at_client().is_empty() && !rig.at_client().is_empty());
     rig.choose(&request, 0).await.expect("still open");
-}
-
-#[tokio::test]
-async fn an_update_that_changes_the_deed_is_told_and_others_are_not() {
-    for (fields, changes) in [
-        (r#""rawInput":{"command":"rm -rf /"}"#, true),
-        (r#""locations":[{"path":"/etc"}]"#, true),
-        (r#""content":[{"type":"diff","path":"/a","newText":"x"}]"#, true),
-        (r#""kind":"delete""#, true),
-        (r#""rawInput":{}"#, true),
-        (r#""rawInput":{"command":"make"}"#, false),
-        (r#""rawInput":{"cwd":"/before"}"#, true),
-        (r#""name":"other tool""#, true),
-        (r#""toolCallId":"x""#, true),
-        ("\"\\ud800\":1", true),
-        (r#""status":"in_progress""#, false),
-        (r#""title":"other words""#, false),
-        (r#""locations":[],"content":[],"rawInput":null"#, false),
-    ] {
-        let mut rig = Rig::start(false).await;
-        rig.agent_says(&update(r#""sessionUpdate":"tool_call","rawInput":{"cwd":"/before"}"#));
-        rig.agent_says(&ask("0", "\"a\""));
-        let request = rig.requested().await;
-        rig.agent_says(&update(&format!(r#""sessionUpdate":"tool_call_update",{fields}"#)));
-        rig.agent_says(&ask("1", "\"a\""));
-        let changed = matches!(rig.event().await, SourceEvent::Changed(from) if from == request.from);
-        assert_eq!(changed, changes, "{fields}");
-    }
-}
-
-#[tokio::test]
-async fn a_change_that_hides_among_other_values_is_noticed() {
-    let change = update(r#""sessionUpdate":"tool_call_update","rawInput":{"command":"rm -rf /"}"#);
-    let twice = change.replace("\"method\":", "\"method\":\"x\",\"method\":");
-    for line in [format!("[{MARK},{change}]"), format!("{MARK}{change}"), twice] {
-        let mut rig = Rig::start(false).await;
-        rig.agent_says(&ask("0", "\"a\""));
-        let request = rig.requested().await;
-        rig.agent_says(&line);
-        assert!(matches!(rig.event().await, SourceEvent::Changed(from) if from == request.from), "{line}");
-        assert_eq!(rig.at_client(), line);
-    }
 }
 
 #[tokio::test]
@@ -433,23 +359,6 @@ async fn a_flood_of_requests_is_answered_to_the_last() {
 }
 
 #[tokio::test]
-async fn what_is_not_understood_of_a_tool_call_is_kept_to_be_shown() {
-    for fields in [
-        r#""content":{"type":"content"}"#,
-        r#""content":[{"type":"content","content":{"type":"resource","text":"decoy","uri":"file:///etc/passwd"}}]"#,
-        r#""content":[{"type":"diff","path":"/a","newText":"x","patch":{"text":"other"}}]"#,
-        r#""locations":[{"path":5}]"#,
-        r#""input":{"command":"rm"}"#,
-        r#""title":7"#,
-    ] {
-        let mut rig = Rig::start(false).await;
-        rig.agent_says(&ask("0", "\"a\"").replace(r#""title":"make it","#, &format!("{fields},")));
-        let call = rig.requested().await.tool_call.expect("a tool call");
-        assert!(matches!(call.content[..], [Content::Other(_)]), "{fields}: {:?}", call.content);
-    }
-}
-
-#[tokio::test]
 async fn a_client_that_is_asked_too_may_answer_first() {
     let mut rig = Rig::start(true).await;
     let line = ask("0", "\"a\"");
@@ -509,103 +418,4 @@ async fn our_line_never_continues_theirs() {
     assert_eq!(rig.at_agent(), "{\"no end\":1}");
     assert!(rig.at_agent().contains("cancelled"));
     assert_eq!(rig.withdrawn().await.0, request.from);
-}
-
-const MARK: &str = r#"{"mark":1}"#;
-
-/// A wire with the test at all four ends.
-struct Rig {
-    client_in: Option<PipeWriter>,
-    client_out: BufReader<PipeReader>,
-    agent_in: BufReader<PipeReader>,
-    agent_out: Option<PipeWriter>,
-    asks: AcpAsks,
-    replies: AcpReplies,
-}
-
-impl Rig {
-    async fn start(also_ask_client: bool) -> Self {
-        let [client_in, client_out, agent_in, agent_out] = [(); 4].map(|()| pipe().expect("a pipe"));
-        let ends = Ends {
-            client_in: Box::new(client_in.0),
-            client_out: Box::new(client_out.1),
-            agent_in: Box::new(agent_in.1),
-            agent_out: Box::new(agent_out.0),
-        };
-        let source = AcpSource::new(Options { name: SourceName::new("acp"), also_ask_client }, ends);
-        let (asks, replies) = source.connect().await.expect("connected");
-        Self {
-            client_in: Some(client_in.1),
-            client_out: BufReader::new(client_out.0),
-            agent_in: BufReader::new(agent_in.0),
-            agent_out: Some(agent_out.1),
-            asks,
-            replies,
-        }
-    }
-
-    fn agent_says(&mut self, line: &str) {
-        writeln!(self.agent_out.as_mut().expect("open"), "{line}").expect("written");
-    }
-
-    fn client_says(&mut self, line: &str) {
-        writeln!(self.client_in.as_mut().expect("open"), "{line}").expect("written");
-    }
-
-    fn at_client(&mut self) -> String {
-        line(&mut self.client_out)
-    }
-
-    fn at_agent(&mut self) -> String {
-        line(&mut self.agent_in)
-    }
-
-    async fn event(&mut self) -> SourceEvent {
-        tokio::time::timeout(Duration::from_secs(10), self.asks.next()).await.expect("in time").expect("an event")
-    }
-
-    async fn requested(&mut self) -> PermissionRequest {
-        let event = self.event().await;
-        if let SourceEvent::Requested(request) = event { *request } else { panic!("{event:?}") }
-    }
-
-    async fn withdrawn(&mut self) -> (ReplyTo, Withdrawn) {
-        let event = self.event().await;
-        if let SourceEvent::Withdrawn(from, why) = event { (from, why) } else { panic!("{event:?}") }
-    }
-
-    async fn malformed(&mut self) -> (ReplyTo, String) {
-        let event = self.event().await;
-        if let SourceEvent::Malformed { from, problem, .. } = event { (from, problem) } else { panic!("{event:?}") }
-    }
-
-    async fn choose(&self, request: &PermissionRequest, at: usize) -> Result<(), SourceError> {
-        self.reply(&request.from, &Outcome::Selected(request.options.offered(at).expect("an option"))).await
-    }
-
-    async fn reply(&self, to: &ReplyTo, outcome: &Outcome) -> Result<(), SourceError> {
-        self.replies.reply(to, outcome).await
-    }
-}
-
-fn line(from: &mut impl BufRead) -> String {
-    let mut line = String::new();
-    from.read_line(&mut line).expect("text");
-    line.strip_suffix('\n').map(str::to_owned).unwrap_or(line)
-}
-
-fn ask(id: &str, option_id: &str) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"session/request_permission","params":{{"sessionId":"s","toolCall":{{"toolCallId":"c","title":"make it","rawInput":{{"command":"make"}}}},"options":[{{"optionId":{option_id},"name":"Yes","kind":"allow_once"}},{{"optionId":"no","name":"No","kind":"reject_once"}}]}}}}"#
-    )
-}
-
-fn update(fields: &str) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"toolCallId":"c",{fields}}}}}}}"#
-    )
-}
-
-fn allow(id: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"outcome":{{"outcome":"selected","optionId":"a"}}}}}}"#)
 }

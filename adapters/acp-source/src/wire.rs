@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use bridge_core::SourceEvent;
-use bridge_model::{Outcome, ReplyTo, Withdrawn};
+use bridge_model::{Outcome, PermissionRequest, ReplyTo, ToolCall, Withdrawn};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::Options;
-use crate::calls::{Fields, Sessions};
+use crate::asks::{self, Call, Understood};
+use crate::calls::{Fields, Sessions, laid_over};
 use crate::json::RpcId;
 
 /// Requests without an answer at once; the line of one more waits, and with it all that the agent says after it.
@@ -57,16 +58,10 @@ pub(crate) struct HeldAsk {
     /// The id as it stood on the wire, to be echoed.
     pub(crate) id: Box<RawValue>,
     pub(crate) session: String,
-    pub(crate) tool_call: Option<HeldCall>,
+    /// `None`: it was not understood.
+    pub(crate) understood: Option<Understood>,
     /// It needs no person's answer any more; `cancelled` is on its way.
     pub(crate) withdrawn: bool,
-}
-
-/// What a held request said it would do.
-pub(crate) struct HeldCall {
-    pub(crate) id: String,
-    /// What people see; an update that says anything else is a change.
-    pub(crate) shown: Fields,
 }
 
 impl Wire {
@@ -78,7 +73,8 @@ impl Wire {
         events: mpsc::Sender<Event>,
     ) -> Self {
         let (agent, client) = (Mutex::new(LineEnd::new(agent)), Mutex::new(LineEnd::new(client)));
-        Self { options, state: Mutex::default(), agent, client, flow, room: Condvar::new(), events }
+        let state = Mutex::new(State { sessions: Sessions::of(options.agent_name.clone()), ..State::default() });
+        Self { options, state, agent, client, flow, room: Condvar::new(), events }
     }
 
     /// Waits for room in the bridge's inbox. A bridge that is gone hears nothing, and has refused everything itself.
@@ -124,8 +120,12 @@ impl Wire {
 }
 
 impl HeldAsk {
+    pub(crate) fn call(&self) -> Option<&Call> {
+        self.understood.as_ref()?.call.as_ref()
+    }
+
     pub(crate) fn is_about(&self, session: &str, call: &str) -> bool {
-        self.session == session && self.tool_call.as_ref().is_some_and(|held| held.id == call)
+        self.session == session && self.call().is_some_and(|held| held.id == call)
     }
 }
 
@@ -144,6 +144,28 @@ impl State {
 
     pub(crate) fn held(&self) -> impl Iterator<Item = &HeldAsk> {
         self.held.values()
+    }
+
+    /// Lays an update over the held requests that are about this tool call. Returns those of which it changes what would be
+    /// done; what cannot be read may change everything.
+    pub(crate) fn changed(&mut self, session: &str, call: &str, update: Option<&Fields>) -> Vec<u64> {
+        let about = self.held.values_mut().filter(|held| held.is_about(session, call) && !held.withdrawn);
+        let changed = about.filter_map(|held| {
+            let about = held.understood.as_mut()?.call.as_mut()?;
+            let is_changed = update.is_none_or(|update| is_changed(about, update));
+            if let Some(update) = update.filter(|_| is_changed) {
+                about.shown = laid_over(std::mem::take(&mut about.shown), update.clone());
+            }
+            is_changed.then_some(held.ask)
+        });
+        changed.collect()
+    }
+
+    /// A held request as it is by now.
+    pub(crate) fn request(&self, from: &ReplyTo) -> Option<PermissionRequest> {
+        let held = self.held.values().find(|held| held.ask == from.ask)?;
+        let understood = held.understood.as_ref()?;
+        Some(understood.request(from.clone(), self.sessions.describe(&held.session)))
     }
 
     pub(crate) fn is_held(&self, key: &RpcId) -> bool {
@@ -183,6 +205,22 @@ impl State {
         let at = self.client_owes.iter().position(|owed| owed == key);
         at.and_then(|at| self.client_owes.remove(at)).is_some()
     }
+}
+
+/// Whether an update alters what people see of the deed.
+///
+/// Its title counts only where it is all that is known: agents reword titles freely.
+fn is_changed(held: &Call, update: &Fields) -> bool {
+    let seen = |fields: &Fields| {
+        let call = asks::tool_call(&held.id, fields);
+        let only_titled = call.locations.is_empty() && call.content.is_empty() && call.raw_input.as_ref().is_none_or(is_empty);
+        ToolCall { title: call.title.filter(|_| only_titled), raw_input: call.raw_input.filter(|input| !is_empty(input)), ..call }
+    };
+    seen(&held.shown) != seen(&laid_over(held.shown.clone(), update.clone()))
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_object().is_some_and(serde_json::Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }
 
 /// Beyond the limit the oldest is forgotten; all that follows is a line that its reader ignores.
