@@ -35,9 +35,9 @@ pub use file::{Unusable, new_place, places, private_folder, read_named};
 pub use ids::person_name;
 pub use matrix::{Login, Matrix};
 pub use problem::{ConfigError, Origin, Problem};
-pub use rooms::{RoomConfig, Service};
+pub use rooms::{Details, RoomConfig, Service};
 pub use secret::{Privacy, ReadFile};
-pub use settings::{Acp, Log, LogFormat};
+pub use settings::{Acp, Log, LogFormat, agent_name};
 pub use starter::{DISCORD_TOKEN, MATRIX_PASSWORD, Starter, StarterService};
 pub use web::{Web, WebTls};
 

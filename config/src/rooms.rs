@@ -17,6 +17,17 @@ use crate::section::{Entry, Section};
 pub struct RoomConfig {
     pub service: Service,
     pub approvers: Approvers,
+    /// How much of a request its cards show.
+    pub details: Details,
+}
+
+/// How much of a request a room's cards show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Details {
+    #[default]
+    Full,
+    /// Title, kind, files and content, and not what the agent gave the tool.
+    Described,
 }
 
 /// Which room of which service it is.
@@ -116,13 +127,14 @@ fn web_room(mut section: Section<'_>, flag: &Entry<'_>, around: &Around<'_>) -> 
     let people = ids::web_people::<BTreeSet<_>>;
     let who = who(&mut section, people);
     let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
+    let details = details(&mut section);
     refuse_foreign(&mut section, "web");
     if flag.flag() == Some(false) {
         flag.refuse("is false, so it is no room at all", "write web = true, or remove the section");
     }
     let approvers = Approvers { who: who?, power_min: None, bots };
     warn(&section.at, &approvers, around);
-    Some(RoomConfig { service: Service::Web, approvers })
+    Some(RoomConfig { service: Service::Web, approvers, details })
 }
 
 fn matrix_room(
@@ -137,6 +149,7 @@ fn matrix_room(
     let who = who(&mut section, people);
     let power_min = section.take("power_min").and_then(|entry| entry.integer());
     let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
+    let details = details(&mut section);
     refuse_foreign(&mut section, "Matrix");
     if let Some(id) = id.filter(|_| !around.has_matrix) {
         id.refuse("needs an account to post with", "add a [matrix] section with homeserver and user");
@@ -144,7 +157,7 @@ fn matrix_room(
     let room_id = id.and_then(|id| ids::room_id(id).filter(|room_id| is_free(&section, id, room_id, taken)));
     let approvers = Approvers { who: who?, power_min, bots };
     warn(&section.at, &approvers, around);
-    Some(RoomConfig { service: Service::Matrix { room_id: room_id?, reactions }, approvers })
+    Some(RoomConfig { service: Service::Matrix { room_id: room_id?, reactions }, approvers, details })
 }
 
 fn discord_room(
@@ -167,6 +180,7 @@ fn discord_room(
         (who, _) => who,
     };
     let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
+    let details = details(&mut section);
     refuse_foreign(&mut section, "Discord");
     if let Some(id) = id.filter(|_| !around.has_discord) {
         id.refuse("needs a bot to post with", "add a [discord] section with token_file");
@@ -179,7 +193,18 @@ fn discord_room(
         check_mention(&section, &approvers.who, around);
     }
     warn(&section.at, &approvers, around);
-    Some(RoomConfig { service: Service::Discord { channel: channel?, thread_per_session, mention }, approvers })
+    Some(RoomConfig { service: Service::Discord { channel: channel?, thread_per_session, mention }, approvers, details })
+}
+
+fn details(section: &mut Section<'_>) -> Details {
+    let Some(entry) = section.take("details") else { return Details::default() };
+    match entry.text().as_deref() {
+        Some("full") => return Details::Full,
+        Some("described") => return Details::Described,
+        Some(other) => entry.refuse(format!("{other:?} is not a way to show a request"), "use full or described"),
+        None => {}
+    }
+    Details::default()
 }
 
 /// Whom a card would mention.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bridge_model::ToolKind;
-use policy::{Policy, RefusalStyle, Verdict};
+use policy::{Policy, RefusalStyle, Verdict, WhenChanged};
 
 use crate::section::{Entry, Section};
 
@@ -19,7 +19,8 @@ pub(crate) fn policy(root: &mut Section<'_>) -> Policy {
     let lifetime = take("lifetime").and_then(|entry| lifetime(&entry)).unwrap_or(LIFETIME);
     let refusal = take("refusal").and_then(|entry| refusal(&entry)).unwrap_or(RefusalStyle::RejectOnce);
     let by_kind = take("kinds").and_then(|entry| entry.section()).map(by_kind).unwrap_or_default();
-    Policy { by_kind, default, lifetime, refusal }
+    let when_changed = take("when_changed").and_then(|entry| when_changed(&entry)).unwrap_or(WhenChanged::Refuse);
+    Policy { by_kind, default, lifetime, refusal, when_changed }
 }
 
 fn by_kind(mut section: Section<'_>) -> BTreeMap<ToolKind, Verdict> {
@@ -63,6 +64,18 @@ fn refusal(entry: &Entry<'_>) -> Option<RefusalStyle> {
         "cancelled" => Some(RefusalStyle::Cancelled),
         _ => {
             entry.refuse(format!("{text:?} is not a way to refuse"), "use reject_once or cancelled");
+            None
+        }
+    }
+}
+
+fn when_changed(entry: &Entry<'_>) -> Option<WhenChanged> {
+    let text = entry.text()?;
+    match text.as_str() {
+        "refuse" => Some(WhenChanged::Refuse),
+        "ask_again" => Some(WhenChanged::AskAgain),
+        _ => {
+            entry.refuse(format!("{text:?} is not what to do with a request that changes"), "use refuse or ask_again");
             None
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use bridge_model::RoomName;
+use bridge_model::{RoomName, Shown};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -33,6 +33,8 @@ pub struct Acp {
     pub room: Option<RoomName>,
     /// The client is asked too, and may answer.
     pub also_ask_client: bool,
+    /// What cards call the agent.
+    pub name: Option<String>,
 }
 
 /// A relative one would lie in the agent's working directory.
@@ -64,6 +66,10 @@ pub(crate) fn log(root: &mut Section<'_>) -> Log {
 pub(crate) fn acp(section: Option<Section<'_>>, rooms: &BTreeMap<RoomName, Option<RoomConfig>>, problems: &Problems) -> Acp {
     let mut section = section;
     let also_ask_client = section.as_mut().and_then(|section| section.flag("also_ask_client")).unwrap_or(false);
+    let name = section.as_mut().and_then(|section| section.take("name")).and_then(|entry| {
+        let name = agent_name(&entry.text()?);
+        name.map_err(|advice| entry.refuse("is no name for an agent", advice)).ok()
+    });
     let names = rooms.keys().map(RoomName::as_str).collect::<Vec<_>>().join(", ");
     let room = match (section.as_mut().and_then(|section| section.take("room")), rooms.len()) {
         (Some(entry), _) => entry.text().and_then(|text| {
@@ -80,7 +86,15 @@ pub(crate) fn acp(section: Option<Section<'_>>, rooms: &BTreeMap<RoomName, Optio
             None
         }
     };
-    Acp { room, also_ask_client }
+    Acp { room, also_ask_client, name }
+}
+
+/// A name for an agent, which stands in the first line of every card. The error says what to write instead.
+pub fn agent_name(text: &str) -> Result<String, String> {
+    const MAX: usize = 40;
+    let name = text.trim();
+    let fits = (1..=MAX).contains(&name.chars().count()) && Shown::line(name).as_str() == name;
+    fits.then(|| name.to_owned()).ok_or_else(|| format!("use 1 to {MAX} characters, all of which can be seen"))
 }
 
 fn log_format(entry: &Entry<'_>) -> Option<LogFormat> {

@@ -53,7 +53,7 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
         None => return EXIT_CONFIG.into(),
     };
     let served = Served { config: config.as_ref(), ledger, reserved };
-    match between(args.also_ask_client, served, agent).await {
+    match between(&args, served, agent).await {
         Ok(how) => hand_on(how),
         Err(problem) => {
             error!("the bridge cannot run: {problem}");
@@ -83,11 +83,16 @@ struct Served<'a> {
 }
 
 /// Serves until the agent's output ends, its client is gone, or a signal comes; then ends the agent.
-async fn between(also_ask_client: bool, served: Served<'_>, mut agent: Agent) -> io::Result<ExitHow> {
+async fn between(args: &AcpArgs, served: Served<'_>, mut agent: Agent) -> io::Result<ExitHow> {
     let Served { config, ledger, reserved } = served;
     let name = SourceName::new("acp");
-    let also_ask_client = also_ask_client || config.is_some_and(|config| config.acp.also_ask_client);
-    let source = AcpSource::on_stdio(Options { name: name.clone(), also_ask_client }, &mut agent)?;
+    let configured = config.map(|config| &config.acp);
+    let options = Options {
+        name: name.clone(),
+        also_ask_client: args.also_ask_client || configured.is_some_and(|acp| acp.also_ask_client),
+        agent_name: args.name.clone().or_else(|| configured?.name.clone()),
+    };
+    let source = AcpSource::on_stdio(options, &mut agent)?;
     let (client, flow) = (source.client(), source.flow());
     let mut signals = Signals::listen()?;
     let (asks, replies) = source.connect().await.map_err(io::Error::other)?;

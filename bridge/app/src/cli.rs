@@ -60,6 +60,9 @@ pub(crate) struct AcpArgs {
     /// Also show permission requests to the client; the first answer counts.
     #[arg(long)]
     pub(crate) also_ask_client: bool,
+    /// What cards call the agent. Otherwise: `name` under [acp], or what the agent calls itself.
+    #[arg(long, value_name = "NAME", value_parser = bridge_config::agent_name)]
+    pub(crate) name: Option<String>,
     /// The agent and its arguments.
     #[arg(required = true, last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<OsString>,

@@ -66,7 +66,7 @@ impl<R: Replies> Hub<R> {
         });
         for (card, closed) in left {
             info!(request.id = %closed.request, "an earlier run left a card open; it is closed");
-            self.record(&Entry::Settled { request: closed.request, ending: closed.ending.clone() });
+            self.record(&Entry::Settled { request: closed.request, ending: closed.ending.clone(), at: closed.at });
             self.run(vec![Effect::Close { card, closed }]);
         }
     }
@@ -211,11 +211,11 @@ pub(crate) async fn forward(mut asks: impl Asks, inbox: Inbox) {
 /// What happened, once, without what the tool would have done.
 fn log(entry: &Entry) {
     match entry {
-        Entry::Held { request: id, room, .. } => {
-            info!(request.id = %id, room = %room, "request {id} is held and shown in {room}");
+        Entry::Held { request: id, room, shown, .. } => {
+            info!(request.id = %id, room = %room, %shown, "request {id} is held and shown in {room}");
         }
         Entry::Posted { .. } => {}
-        Entry::Settled { request: id, ending } => match ending {
+        Entry::Settled { request: id, ending, .. } => match ending {
             Ending::Answered { person, delivery, .. } => {
                 info!(request.id = %id, person = %person, outcome = "answered", ?delivery, "{person} answered request {id}");
             }

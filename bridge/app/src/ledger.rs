@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 
 use bridge_config::Unusable;
 use bridge_core::Entry;
-use bridge_model::{CardRef, ClosedCard, Delivery, Ending, MessageId, NotDelivered, RequestId, RoomName, Shown, Withdrawn};
+use bridge_model::{
+    CardRef, ClosedCard, Delivery, Ending, MessageId, NotDelivered, RequestId, RoomName, Shown, Timestamp, Withdrawn,
+};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// The layout this version reads and writes.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Closed requests that are kept; beyond it the oldest go at the next start.
 const KEPT_MAX: i64 = 10_000;
@@ -29,9 +31,17 @@ const LAYOUT: &str = "
         parts    TEXT,
         ending   TEXT,
         closed   INTEGER NOT NULL DEFAULT 0,
+        shown    TEXT,
+        ended    INTEGER,
         PRIMARY KEY (run, number)
     ) STRICT;
 ";
+
+/// What makes a layout of the version before into the next.
+const STEPS: [&str; 1] = ["
+    ALTER TABLE request ADD COLUMN shown TEXT;
+    ALTER TABLE request ADD COLUMN ended INTEGER;
+"];
 
 /// Why the ledger cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -79,25 +89,21 @@ impl Ledger {
     /// Makes one line durable.
     pub(crate) fn write(&mut self, entry: &Entry) -> rusqlite::Result<()> {
         match entry {
-            Entry::Held { request, room, headline, deadline } => self.database.execute(
-                "INSERT INTO request (run, number, room, headline, deadline) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![
-                    run(*request),
-                    number(*request),
-                    room.as_str(),
-                    headline.as_str(),
-                    i64::try_from(deadline.unix_millis()).unwrap_or(i64::MAX)
-                ],
+            // Again for the same request where its card had to be drawn anew.
+            Entry::Held { request, room, headline, deadline, shown } => self.database.execute(
+                "INSERT INTO request (run, number, room, headline, deadline, shown) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (run, number) DO UPDATE SET headline = excluded.headline, shown = excluded.shown",
+                params![run(*request), number(*request), room.as_str(), headline.as_str(), millis(*deadline), shown.to_string()],
             ),
             Entry::Posted { request, card } => self.database.execute(
                 "UPDATE request SET control = ?3, parts = ?4 WHERE run = ?1 AND number = ?2",
                 params![run(*request), number(*request), card.control.as_str(), json(&card.parts)],
             ),
             // A request that was never held has no card to be closed after a restart.
-            Entry::Settled { request, ending } => self.database.execute(
-                "INSERT INTO request (run, number, ending, closed) VALUES (?1, ?2, ?3, 1)
-                 ON CONFLICT (run, number) DO UPDATE SET ending = excluded.ending",
-                params![run(*request), number(*request), json(ending)],
+            Entry::Settled { request, ending, at } => self.database.execute(
+                "INSERT INTO request (run, number, ending, ended, closed) VALUES (?1, ?2, ?3, ?4, 1)
+                 ON CONFLICT (run, number) DO UPDATE SET ending = excluded.ending, ended = excluded.ended",
+                params![run(*request), number(*request), json(ending), at.map(millis)],
             ),
         }
         .map(|_| ())
@@ -111,8 +117,9 @@ impl Ledger {
 
     /// Cards of runs that are over and that do not say so yet, with what they have to say.
     pub(crate) fn left_open(&self) -> rusqlite::Result<Vec<(Option<CardRef>, ClosedCard)>> {
-        let mut select =
-            self.database.prepare("SELECT run, number, room, headline, control, parts, ending FROM request WHERE closed = 0")?;
+        let mut select = self
+            .database
+            .prepare("SELECT run, number, room, headline, control, parts, ending, ended FROM request WHERE closed = 0")?;
         let rows = select.query_map([], |row| {
             let room = RoomName::new(row.get::<_, String>(2)?);
             let control: Option<String> = row.get(4)?;
@@ -123,7 +130,8 @@ impl Ledger {
             let run = u64::from_str_radix(&row.get::<_, String>(0)?, 16).unwrap_or_default();
             let request = RequestId { run, number: u64::try_from(row.get::<_, i64>(1)?).unwrap_or_default() };
             let headline = Shown::line(&row.get::<_, String>(3)?);
-            Ok((card, ClosedCard { request, room, headline, ending: after_restart(ending.as_deref()) }))
+            let at = row.get::<_, Option<i64>>(7)?.and_then(|at| u64::try_from(at).ok()).map(Timestamp::from_unix_millis);
+            Ok((card, ClosedCard { request, room, headline, ending: after_restart(ending.as_deref()), at }))
         })?;
         rows.collect()
     }
@@ -154,14 +162,23 @@ fn layout(database: &Connection) -> rusqlite::Result<i64> {
         database.execute_batch(&format!("BEGIN; {LAYOUT} PRAGMA user_version = {VERSION}; COMMIT;"))?;
         return Ok(VERSION);
     }
-    if found == VERSION {
+    let mut layout = found;
+    while let Some(step) = usize::try_from(layout - 1).ok().and_then(|at| STEPS.get(at)) {
+        layout += 1;
+        database.execute_batch(&format!("BEGIN; {step} PRAGMA user_version = {layout}; COMMIT;"))?;
+    }
+    if layout == VERSION {
         let oldest = "SELECT rowid FROM request WHERE closed = 1 ORDER BY rowid DESC LIMIT 1 OFFSET ?1";
         let oldest: Option<i64> = database.query_row(oldest, [KEPT_MAX], |row| row.get(0)).optional()?;
         if let Some(oldest) = oldest {
             database.execute("DELETE FROM request WHERE closed = 1 AND rowid <= ?1", [oldest])?;
         }
     }
-    Ok(found)
+    Ok(layout)
+}
+
+fn millis(at: Timestamp) -> i64 {
+    i64::try_from(at.unix_millis()).unwrap_or(i64::MAX)
 }
 
 fn run(request: RequestId) -> String {
@@ -181,11 +198,12 @@ fn json(value: &impl serde::Serialize) -> String {
 mod tests {
     use std::fs;
 
-    use bridge_model::{Delivery, PersonId, Refused, Timestamp};
+    use bridge_model::{Delivery, Digest, PersonId, Refused};
 
     use super::*;
 
     const REQUEST: RequestId = RequestId { run: u64::MAX, number: 3 };
+    const AT: Timestamp = Timestamp::from_unix_millis(7);
 
     #[test]
     fn a_held_request_is_left_open_until_its_card_is_closed() {
@@ -198,7 +216,7 @@ mod tests {
         let mut ledger = Ledger::open(dir.path()).expect("opened");
         let restarted = Ending::Withdrawn(Withdrawn::BridgeRestarted);
         assert_eq!(ledger.left_open().expect("read"), [(Some(card), closed(restarted.clone()))]);
-        ledger.write(&Entry::Settled { request: REQUEST, ending: restarted }).expect("written");
+        ledger.write(&Entry::Settled { request: REQUEST, ending: restarted, at: None }).expect("written");
         ledger.card_closed(REQUEST).expect("written");
         assert_eq!(ledger.left_open().expect("read"), []);
     }
@@ -214,16 +232,46 @@ mod tests {
             does: bridge_model::ButtonStyle::AllowOnce,
             delivery,
         };
-        ledger.write(&Entry::Settled { request: REQUEST, ending: answered(Delivery::Pending) }).expect("written");
+        ledger.write(&Entry::Settled { request: REQUEST, ending: answered(Delivery::Pending), at: Some(AT) }).expect("written");
         let unknown = answered(Delivery::NotDelivered(NotDelivered::BridgeRestarted));
-        assert_eq!(ledger.left_open().expect("read"), [(None, closed(unknown))]);
+        assert_eq!(ledger.left_open().expect("read"), [(None, ClosedCard { at: Some(AT), ..closed(unknown) })]);
     }
 
     #[test]
     fn what_was_never_held_is_not_left_open() {
         let (_dir, mut ledger) = ledger();
-        ledger.write(&Entry::Settled { request: REQUEST, ending: Ending::Refused(Refused::ByPolicy) }).expect("written");
+        ledger
+            .write(&Entry::Settled { request: REQUEST, ending: Ending::Refused(Refused::ByPolicy), at: Some(AT) })
+            .expect("written");
         assert_eq!(ledger.left_open().expect("read"), []);
+    }
+
+    #[test]
+    fn what_a_card_showed_is_on_record_by_its_digest() {
+        let (_dir, mut ledger) = ledger();
+        ledger.write(&held()).expect("written");
+        let shown: String = ledger.database.query_row("SELECT shown FROM request", [], |row| row.get(0)).expect("read");
+        assert_eq!(shown, "01".repeat(32));
+        let Entry::Held { request, room, headline, deadline, .. } = held() else { unreachable!("it is") };
+        let again = Entry::Held { request, room, headline, deadline, shown: Digest::from_bytes([2; 32]) };
+        ledger.write(&again).expect("written");
+        let shown: String = ledger.database.query_row("SELECT shown FROM request", [], |row| row.get(0)).expect("read");
+        assert_eq!(shown, "02".repeat(32));
+    }
+
+    #[test]
+    fn a_ledger_of_the_first_layout_is_taken_over() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("ledger.sqlite");
+        let first = LAYOUT.replace("shown    TEXT,", "").replace("ended    INTEGER,", "");
+        let database = open(&path).expect("opened");
+        let row = "INSERT INTO request (run, number, room, headline, deadline) VALUES ('ffffffffffffffff', 3, 'r', 'h', 1);";
+        database.execute_batch(&format!("{first} {row} PRAGMA user_version = 1;")).expect("made");
+        drop(database);
+        let mut ledger = Ledger::open(dir.path()).expect("opened");
+        assert_eq!(ledger.left_open().expect("read"), [(None, closed(Ending::Withdrawn(Withdrawn::BridgeRestarted)))]);
+        let ending = Ending::Withdrawn(Withdrawn::BridgeRestarted);
+        ledger.write(&Entry::Settled { request: REQUEST, ending, at: Some(AT) }).expect("written");
     }
 
     #[test]
@@ -279,10 +327,11 @@ mod tests {
             room: RoomName::new("r"),
             headline: Shown::line("h"),
             deadline: Timestamp::from_unix_millis(1),
+            shown: Digest::from_bytes([1; 32]),
         }
     }
 
     fn closed(ending: Ending) -> ClosedCard {
-        ClosedCard { request: REQUEST, room: RoomName::new("r"), headline: Shown::line("h"), ending }
+        ClosedCard { request: REQUEST, room: RoomName::new("r"), headline: Shown::line("h"), ending, at: None }
     }
 }

@@ -178,7 +178,7 @@ impl<B: Board> Service<B> {
                     drop(permit);
                     pause(&mut wait).await;
                 }
-                Ok(Err(RoomError::Refused(why) | RoomError::NotShowable(why))) => {
+                Ok(Err(RoomError::Refused(why) | RoomError::NotShowable(why) | RoomError::NotAttached(why))) => {
                     warn!(request.id = %request, "the card of request {request} cannot be closed: {why}");
                     // Whatever keeps it from being closed now will not be different at the next start.
                     let _ = self.inbox.send(Input::CardClosed(request)).await;

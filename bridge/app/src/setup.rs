@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bridge_config::{Config, RoomConfig, Service};
-use bridge_core::{Limits, Room, RoomError, RoomRules, Rules};
+use bridge_core::{Details, Limits, Room, RoomError, RoomRules, Rules};
 use bridge_model::{RoomName, SourceName};
-use policy::{Policy, RefusalStyle, Verdict};
+use policy::{Policy, RefusalStyle, Verdict, WhenChanged};
 
 use crate::hub::Inbox;
 use crate::rooms::{self, RoomHandle};
@@ -25,6 +25,7 @@ pub(crate) fn rules(config: Option<&Config>, source: &SourceName) -> Rules {
         default: Verdict::Ask,
         lifetime: Duration::from_mins(5),
         refusal: RefusalStyle::RejectOnce,
+        when_changed: WhenChanged::Refuse,
     };
     let rooms = config.map(|config| &config.rooms).into_iter().flatten();
     let rooms = rooms.map(|(name, room)| (name.clone(), room_rules(room)));
@@ -47,9 +48,13 @@ fn room_rules(room: &RoomConfig) -> RoomRules {
         Service::Web => web_room::LIMITS,
         // Nothing is served with such a room. If it were, no card would fit.
         #[cfg(not(all(feature = "matrix", feature = "discord", feature = "web")))]
-        _ => bridge_model::CardLimits { buttons_max: 0, label_max: 0, label_seen: 0, text_bytes_max: 0 },
+        _ => bridge_model::CardLimits { buttons_max: 0, label_max: 0, label_seen: 0, text_bytes_max: 0, unattached_bytes_max: 0 },
     };
-    RoomRules { approvers: room.approvers.clone(), card }
+    let details = match room.details {
+        bridge_config::Details::Full => Details::Full,
+        bridge_config::Details::Described => Details::Described,
+    };
+    RoomRules { approvers: room.approvers.clone(), details, card }
 }
 
 /// What to say about a room that this program was built without.
