@@ -7,14 +7,15 @@ use bridge_core::{Board, RoomError};
 use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, RequestId, RoomName};
 use matrix_sdk::Room;
 use matrix_sdk::ruma::{EventId, OwnedEventId};
+use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 use tracing::{debug, warn};
 
 use crate::account::{Account, REQUEST_TIMEOUT};
-use crate::id;
-use crate::render::{self, MESSAGE, POLL_END, POLL_START, REACTION, txn};
+use crate::render::{self, Drawn, MESSAGE, POLL_END, POLL_START, REACTION, txn};
 use crate::replies::Replies;
 use crate::send::{redact, send};
+use crate::{attach, id};
 
 /// How long closing a card may take. Whoever closes tries again later.
 const CLOSE_WITHIN: Duration = Duration::from_mins(1);
@@ -22,16 +23,16 @@ const CLOSE_WITHIN: Duration = Duration::from_mins(1);
 /// A poll has up to 20 answers.
 const BUTTONS_MAX: usize = 20;
 const LABEL_MAX: usize = 100;
-/// Every text stands in an event twice, as HTML and plain, and grows by escaping.
-const TEXT_BYTES_MAX: usize = 20_000;
-const ENCRYPTED_TEXT_BYTES_MAX: usize = 14_000;
+/// A file that nobody would read to its end is no longer one to decide on.
+const FILE_BYTES_MAX: usize = 256 * 1_024;
 
-/// What every Matrix room can show; an unencrypted one shows more, which its board says once it is connected.
+/// What every Matrix room can show.
 pub const LIMITS: CardLimits = CardLimits {
     buttons_max: BUTTONS_MAX,
     label_max: LABEL_MAX,
     label_seen: LABEL_MAX,
-    text_bytes_max: ENCRYPTED_TEXT_BYTES_MAX,
+    text_bytes_max: FILE_BYTES_MAX,
+    unattached_bytes_max: render::UNATTACHED_BYTES_MAX,
 };
 
 /// Posts, closes and answers in the account's rooms.
@@ -48,16 +49,15 @@ impl MatrixBoard {
 }
 
 impl Board for MatrixBoard {
-    fn limits(&self, room: &RoomName) -> CardLimits {
-        // Not knowing counts as encrypted, whose limit is the lower one.
-        let is_encrypted = self.account.rooms.get(room).is_none_or(|room| room.is_encrypted(&self.account.client));
-        let text_bytes_max = if is_encrypted { ENCRYPTED_TEXT_BYTES_MAX } else { TEXT_BYTES_MAX };
-        CardLimits { text_bytes_max, ..LIMITS }
+    fn limits(&self, _: &RoomName) -> CardLimits {
+        LIMITS
     }
 
     async fn post(&self, card: &Card, within: Duration) -> Result<CardRef, RoomError> {
         let now = Instant::now();
         let until = now.checked_add(within).unwrap_or(now + Duration::from_hours(24));
+        // The other half is for a card without a file, should there be none.
+        let attach_until = now.checked_add(within / 2).map_or(until, |half| half.min(until));
         if card.buttons.is_empty() || BUTTONS_MAX < card.buttons.len() {
             let count = card.buttons.len();
             return Err(RoomError::NotShowable(format!("a poll has 1 to {BUTTONS_MAX} answers and the card has {count}")));
@@ -68,12 +68,18 @@ impl Board for MatrixBoard {
             return Err(RoomError::Refused(why));
         }
         let encrypted = self.account.encryption(&room).await?;
-        let (message, poll) = (render::message(card, within), render::poll(card));
-        render::check_size(&message, encrypted)?;
-        render::check_size(&poll, encrypted)?;
+        let Drawn { message, poll, file } = render::draw(card, within, encrypted)?;
+        // Where it takes long, other cards need not wait for it.
+        let file = match &file {
+            Some(file) => Some(attach::event(file, attach::upload(&self.account.client, file, encrypted, attach_until).await?)),
+            None => None,
+        };
 
         self.account.live().open(card, within, now)?;
         let alone = timeout_at(until, served.posting.lock()).await;
+        if let Some(file) = &file {
+            self.attach(&room, card.request, file, until).await?;
+        }
         let message = send(&room, MESSAGE, &message, &txn(card.request, "message"), until).await?;
         self.update(card.request, |live| live.message = Some(message.clone()));
         self.update(card.request, |live| live.poll_tried = true);
@@ -111,6 +117,18 @@ impl Board for MatrixBoard {
 }
 
 impl MatrixBoard {
+    /// The first part of a card to be in the room, so that without it there is no other.
+    async fn attach(&self, room: &Room, request: RequestId, file: &Value, until: Instant) -> Result<(), RoomError> {
+        match send(room, MESSAGE, file, &txn(request, "file"), until).await {
+            Ok(event) => self.update(request, |live| live.file = Some(event)),
+            Err(error) => {
+                self.account.live().forget(request);
+                return Err(attach::not_attached(error));
+            }
+        }
+        Ok(())
+    }
+
     /// Reactions are a help for clients that show no polls. A card stands without them.
     async fn seed(&self, room: &Room, card: &Card, message: &OwnedEventId, until: Instant) {
         for (at, button) in card.buttons.iter().enumerate() {
@@ -188,11 +206,11 @@ impl MatrixBoard {
 }
 
 /// Whether the event that the server names is the one just sent, rather than an earlier one of the same name.
-async fn is_what_was_sent(room: &Room, event: &EventId, content: &serde_json::Value) -> bool {
+async fn is_what_was_sent(room: &Room, event: &EventId, content: &Value) -> bool {
     let Ok(Ok(event)) = timeout(REQUEST_TIMEOUT, room.event(event, None)).await else {
         debug!("a message could not be read back, so it is taken for an earlier one");
         return false;
     };
-    let read: Option<serde_json::Value> = event.raw().get_field("content").ok().flatten();
+    let read: Option<Value> = event.raw().get_field("content").ok().flatten();
     read.is_some_and(|read| read["body"] == content["body"])
 }

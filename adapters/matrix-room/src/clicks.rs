@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bridge_core::wording::Words;
 use bridge_core::{Clicks, RoomEvent};
 use bridge_model::{ButtonToken, Click, ClickRef, RoomName, Signature};
 use futures_util::StreamExt as _;
@@ -224,7 +225,7 @@ fn unreadable(
     let replies = Arc::clone(replies);
     tokio::spawn(async move {
         let words = "Your click did not count: the room is encrypted, and your device is not verified. Verify it, then click.";
-        if let Err(error) = replies.tell(&click, words).await {
+        if let Err(error) = replies.tell(&click, &[Words::Ours(words.to_owned())]).await {
             debug!(%error, "a private reply could not be sent");
         }
     });

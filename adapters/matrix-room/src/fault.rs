@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bridge_core::RoomError;
+use matrix_sdk::media::MediaError;
 use matrix_sdk::ruma::api::error::{ErrorKind, RetryAfter};
 use matrix_sdk::{Error, HttpError, RefreshTokenError};
 
@@ -25,6 +26,9 @@ impl Fault {
         }
         if matches!(error, Error::ConcurrentRequestFailed | Error::Timeout) {
             return Self::Later("the homeserver did not answer in time".to_owned(), None);
+        }
+        if matches!(error, Error::Media(MediaError::MediaTooLargeToUpload { .. })) {
+            return Self::TooLarge;
         }
         Self::Final(error.to_string())
     }
@@ -58,7 +62,8 @@ impl Fault {
         if matches!(answer.error_kind(), Some(ErrorKind::UnknownToken(_) | ErrorKind::UserDeactivated)) {
             return Self::TokenGone;
         }
-        if matches!(answer.error_kind(), Some(ErrorKind::TooLarge)) {
+        // A proxy has a limit of its own and says so by the status alone.
+        if matches!(answer.error_kind(), Some(ErrorKind::TooLarge)) || status.as_u16() == 413 {
             return Self::TooLarge;
         }
         if status.is_server_error() || status.as_u16() == 429 {

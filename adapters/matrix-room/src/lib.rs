@@ -9,19 +9,24 @@
 //!   there, nor anywhere while it is unknown whether the room is encrypted.
 //! - Whether a person is in the room, and their power level where that is asked for, is asked of the server at the click.
 //! - The same card is never posted twice: every part has a transaction id that is derived from its request.
+//! - What does not fit into a message is in a file, which is in the room before there is a button, and encrypted where the
+//!   room is. Whoever takes the file away takes the card away.
 //! - Every wait, table and queue has a limit, stated where it is made.
 //!
 //! The SDK logs every expected 404 as an error under the target `matrix_sdk::http_client`; a program will want to
 //! filter it.
 
 mod account;
+mod attach;
 mod board;
 mod clicks;
+mod draft;
 mod fault;
 mod id;
 mod inspect;
 mod live;
 mod people;
+mod preview;
 mod reconcile;
 mod render;
 mod replies;
@@ -49,6 +54,7 @@ pub use crate::clicks::MatrixClicks;
 use crate::clicks::Worker;
 use crate::fault::Fault;
 pub use crate::inspect::{Inspection, RoomInspection, create_recovery_key, inspect};
+pub use crate::preview::{Preview, preview};
 use crate::replies::Replies;
 use crate::sync::SyncLoop;
 

@@ -35,7 +35,7 @@ pub(crate) struct LiveTable {
     seen: Seen,
 }
 
-/// One card. `message` and `control` are known once their sending was confirmed.
+/// One card. `file`, `message` and `control` are known once their sending was confirmed.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct LiveCard {
@@ -44,6 +44,8 @@ pub(crate) struct LiveCard {
     tokens: Vec<ButtonToken>,
     /// What the seeded reactions say, as far as they stand.
     keys: Vec<(String, ButtonToken)>,
+    /// What the message does not hold. It outlives the card, as what was decided on.
+    pub(crate) file: Option<OwnedEventId>,
     pub(crate) message: Option<OwnedEventId>,
     pub(crate) control: Option<OwnedEventId>,
     seeds: Vec<OwnedEventId>,
@@ -82,6 +84,7 @@ impl LiveTable {
             room: card.room.clone(),
             tokens: card.buttons.iter().map(|button| button.token).collect(),
             keys: Vec::new(),
+            file: None,
             message: None,
             control: None,
             seeds: Vec::new(),
@@ -103,6 +106,11 @@ impl LiveTable {
 
     pub(crate) fn get_mut(&mut self, request: RequestId) -> Option<&mut LiveCard> {
         self.cards.iter_mut().find(|card| card.request == request)
+    }
+
+    /// Forgets a card of which nothing is in the room that anybody can press.
+    pub(crate) fn forget(&mut self, request: RequestId) {
+        self.cards.retain(|card| card.request != request || !card.is_open);
     }
 
     /// Keeps a card for late clicks only.
@@ -194,7 +202,8 @@ impl LiveTable {
 
     /// Whether an event of ours is a part of an open card. Where that card is whole: which one it is.
     pub(crate) fn removed(&mut self, room: &RoomName, target: &EventId) -> Option<CardRef> {
-        let card = self.cards.iter_mut().find(|card| card.room == *room && card.is_open && card.is_on(target))?;
+        let is_part = |card: &LiveCard| card.is_on(target) || card.file.as_deref() == Some(target);
+        let card = self.cards.iter_mut().find(|card| card.room == *room && card.is_open && is_part(card))?;
         card.removed = true;
         card.card_ref()
     }
@@ -204,9 +213,10 @@ impl LiveTable {
     }
 }
 
-/// The two messages of a card.
+/// The messages of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Posted {
+    pub(crate) file: Option<OwnedEventId>,
     pub(crate) message: OwnedEventId,
     pub(crate) control: OwnedEventId,
 }
@@ -233,7 +243,7 @@ impl LiveCard {
     }
 
     fn posted(&self) -> Option<Posted> {
-        Some(Posted { message: self.message.clone()?, control: self.control.clone()? })
+        Some(Posted { file: self.file.clone(), message: self.message.clone()?, control: self.control.clone()? })
     }
 
     fn next_check(&self) -> Option<Instant> {

@@ -1,4 +1,4 @@
-use bridge_model::{Button, ButtonStyle, Origin, Shown, SourceName, Timestamp};
+use bridge_model::{Button, ButtonStyle, Digest, Origin, Shown, SourceName, Timestamp};
 
 use super::*;
 
@@ -104,6 +104,29 @@ fn a_removal_names_the_card_unless_it_is_closed() {
     assert_eq!(table.removed(&room(), &id("$poll1")), None);
 }
 
+#[test]
+fn whoever_removes_its_file_removes_the_card() {
+    let mut table = posted(&[1]);
+    table.get_mut(request(1)).expect("a card").file = Some(id("$file1"));
+    let card = table.removed(&room(), &id("$file1")).expect("the card");
+    assert_eq!(card.control.as_str(), "$poll1");
+    assert!(!card.parts.iter().any(|part| part.as_str() == "$file1"), "what was decided on outlives the card");
+}
+
+#[test]
+fn a_card_that_was_posted_in_vain_can_be_posted_anew() {
+    let mut table = LiveTable::default();
+    table.open(&card(1), WITHIN, Instant::now()).expect("room for it");
+    table.get_mut(request(1)).expect("a card").file = Some(id("$file1"));
+    table.forget(request(1));
+    assert!(table.get(request(1)).is_none());
+    table.open(&card(1), WITHIN, Instant::now()).expect("room for it");
+    assert_eq!(table.get(request(1)).expect("a card").file, None);
+    table.close(request(1));
+    table.forget(request(1));
+    assert!(table.response(&room(), &id("$x"), token(1)).is_some(), "a late click is still reported");
+}
+
 fn posted(numbers: &[u64]) -> LiveTable {
     let mut table = LiveTable::default();
     for number in numbers {
@@ -125,6 +148,8 @@ fn card(number: u64) -> Card {
         sections: vec![],
         buttons: vec![button],
         deadline: Timestamp::from_unix_millis(0),
+        is_whole: true,
+        digest: Digest::from_bytes([0; 32]),
     }
 }
 

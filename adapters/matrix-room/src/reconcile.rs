@@ -37,7 +37,7 @@ pub(crate) async fn events_about(room: &Room, card: &Posted, reactions: bool, de
         events.extend(related(room, &card.message, RelationType::Annotation).await);
     }
     if depth == Depth::ClicksAndRemovals {
-        for part in [&card.message, &card.control] {
+        for part in card.file.iter().chain([&card.message, &card.control]) {
             events.extend(removal(room, part).await);
         }
     }

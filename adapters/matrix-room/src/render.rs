@@ -1,17 +1,16 @@
-//! A card as Matrix events: an HTML message that carries every detail, a poll that carries the buttons, and the edit
-//! that says how it ended.
-//!
-//! An agent's text is hostile. It is escaped, and whatever a client would make a link or a mention of stands in
-//! `<code>`, where clients do neither; `m.mentions` is always there and always empty.
+//! A card as Matrix events: an HTML message that carries the details, a poll that carries the buttons, and the edit that
+//! says how it ended.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use bridge_core::RoomError;
-use bridge_core::wording::{self, Words, does, ending_text, quoted};
-use bridge_model::{Card, ClosedCard, Ending, RequestId, SectionBody, Timestamp};
+use bridge_core::wording::{self, Words, does, ending_text};
+use bridge_core::{CardFile, Laid, RoomError, lay_out, rows};
+use bridge_model::{Card, ClosedCard, Ending, RequestId, Section, SectionBody};
 use matrix_sdk::ruma::EventId;
 use serde_json::{Value, json};
+
+use crate::draft::{CodeForm, Draft, LINE_MAX, inert};
 
 pub(crate) const MESSAGE: &str = "m.room.message";
 pub(crate) const REACTION: &str = "m.reaction";
@@ -25,36 +24,159 @@ const TEXT: &str = "org.matrix.msc1767.text";
 const EVENT_BYTES_MAX: usize = 60_000;
 /// Encryption makes four bytes of three and adds its own envelope.
 const ENCRYPTED_BYTES_MAX: usize = 44_000;
+/// Characters of a card that a message shows; nobody scrolls through more on a phone.
+const INLINE_MAX: usize = 6_000;
+/// Rows as a phone has them: some six screens.
+const ROWS_MAX: usize = 240;
+/// A card with a file of so many bytes fits into an encrypted message whole: each byte takes seven there at worst, such as
+/// those of lines that are but an ampersand.
+pub(crate) const UNATTACHED_BYTES_MAX: usize = 5_500;
 
-/// The details of a card, as `m.room.message`.
-pub(crate) fn message(card: &Card, within: Duration) -> Value {
-    let number = card.request.number;
-    let mut body = wording::plain_card(card);
-    let mut html = format!("<p><strong>{} (#{number})</strong></p>", sentence(&wording::headline(card.headline.as_str())));
-    for section in &card.sections {
-        let heading = section.heading;
-        let _ = match &section.body {
-            SectionBody::Text(text) => write!(html, "<p><strong>{heading}:</strong> {}</p>", running(text.as_str())),
-            SectionBody::Code(text) => write!(html, "<p><strong>{heading}:</strong><br>{}</p>", lines_of_code(text.as_str())),
-        };
+const WARNING: &str = "\u{26a0}\u{fe0f} ";
+
+/// A card as it is sent.
+#[derive(Debug)]
+pub(crate) struct Drawn {
+    pub(crate) message: Value,
+    pub(crate) poll: Value,
+    /// What has to be in the room before the message is: the message tells of it.
+    pub(crate) file: Option<CardFile>,
+}
+
+/// Draws a card, with a file where the message cannot hold it whole.
+pub(crate) fn draw(card: &Card, within: Duration, encrypted: bool) -> Result<Drawn, RoomError> {
+    let (file, max) = (bridge_core::file(card), event_max(encrypted));
+    let sketch = Sketch { card, file: card.is_whole.then_some(&file), within };
+    // What may go without a file never needs one.
+    let is_small = file.text.len() <= UNATTACHED_BYTES_MAX;
+    // What is longer than an event by itself need not be drawn to know that it does not fit.
+    let may_fit = |laid: &Laid| laid.sections.iter().map(|section| section.text().len()).sum::<usize>() <= max;
+    let fits = |laid: &Laid| {
+        may_fit(laid)
+            && characters(laid) <= INLINE_MAX
+            && (is_small || rows(laid, LINE_MAX) <= ROWS_MAX)
+            && size(&sketch.message(laid, max)) <= max
+    };
+    let laid = lay_out(card, fits).ok_or_else(|| {
+        RoomError::NotShowable(format!("a message of this room holds {max} bytes, and even its parts take more"))
+    })?;
+    let drawn =
+        Drawn { message: sketch.message(&laid, max), poll: poll(card), file: (card.is_whole && !laid.is_whole).then_some(file) };
+    check_size(&drawn.message, encrypted)?;
+    check_size(&drawn.poll, encrypted)?;
+    Ok(drawn)
+}
+
+/// What can be cut, as far as it is shown.
+fn characters(laid: &Laid) -> usize {
+    laid.sections.iter().filter(|section| !section.is_vital()).map(|section| section.text().chars().count()).sum()
+}
+
+/// What a message is drawn of.
+struct Sketch<'a> {
+    card: &'a Card,
+    /// Where all of the card is, if it is anywhere.
+    file: Option<&'a CardFile>,
+    within: Duration,
+}
+
+impl Sketch<'_> {
+    /// In the more legible form, if that fits.
+    fn message(&self, laid: &Laid, max: usize) -> Value {
+        let legible = self.drafted(laid, CodeForm::Lines);
+        if size(&legible) <= max { legible } else { self.drafted(laid, CodeForm::Block) }
     }
-    let expires =
-        format!("Answer in the poll within {}, until {} UTC. After that it is refused.", span(within), clock(card.deadline));
-    let _ = write!(body, "\n{expires}");
-    let _ = write!(html, "<p>{expires}</p>");
-    text_content(&body, &html)
+
+    fn drafted(&self, laid: &Laid, form: CodeForm) -> Value {
+        let mut draft = Draft::new(form);
+        draft.paragraph(|draft| draft.strong(|draft| headline(draft, self.card.headline.as_str(), self.card.request)));
+        if let Some(file) = self.file.filter(|_| !laid.is_whole) {
+            draft.paragraph(|draft| self.read_the_file(draft, file));
+        }
+        for group in laid.sections.chunk_by(|before, after| is_short(before) && is_short(after)) {
+            draft.paragraph(|draft| {
+                for (at, section) in group.iter().enumerate() {
+                    if at > 0 {
+                        draft.ours(" · ");
+                    }
+                    self.section(draft, section);
+                }
+            });
+        }
+        if 0 < laid.missing {
+            let parts = if laid.missing == 1 { "1 more part is" } else { &format!("{} more parts are", laid.missing) };
+            draft.paragraph(|draft| draft.strong(|draft| draft.ours(&format!("[{parts} {}]", self.where_else()))));
+        }
+        let Self { card: Card { deadline, .. }, within, .. } = self;
+        let expires = format!("Answer in the poll within {}, until {deadline}. After that it is refused.", span(*within));
+        draft.paragraph(|draft| draft.ours(&expires));
+        draft.content("m.text")
+    }
+
+    fn read_the_file(&self, draft: &mut Draft, file: &CardFile) {
+        let CardFile { name, .. } = file;
+        draft.strong(|draft| {
+            draft.ours(&format!(
+                "{WARNING}This message does not hold all of it. Read the file \"{name}\" above before you decide"
+            ));
+        });
+        draft.ours(&format!(": {} characters, SHA-256 {}", file.characters(), self.card.digest));
+    }
+
+    fn section(&self, draft: &mut Draft, section: &Section) {
+        let Section { heading, note, body, .. } = section;
+        draft.strong(|draft| draft.ours(&format!("{}{heading}", if section.is_warning() { WARNING } else { "" })));
+        draft.ours(&if note.is_empty() { ":".to_owned() } else { format!(" ({note}):") });
+        let (head, after) = section.around_gap();
+        let lines = |draft: &mut Draft, text: &str| match body {
+            SectionBody::Ours(_) => draft.ours(text),
+            SectionBody::Text(_) => draft.theirs(text),
+            SectionBody::Code(_) | SectionBody::Diff(_) => draft.lines(text),
+        };
+        if let SectionBody::Ours(_) | SectionBody::Text(_) = body {
+            draft.ours(" ");
+        }
+        lines(draft, head);
+        if let Some((characters, tail)) = after {
+            draft.new_line();
+            draft.strong(|draft| draft.ours(&format!("[{characters} characters here are {}]", self.where_else())));
+            if let SectionBody::Ours(_) | SectionBody::Text(_) = body {
+                draft.new_line();
+            }
+            lines(draft, tail);
+        }
+    }
+
+    fn where_else(&self) -> &'static str {
+        if self.file.is_some() { "only in the file" } else { "not shown" }
+    }
+}
+
+/// Whether others may stand on the same line.
+fn is_short(section: &Section) -> bool {
+    const SHORT: usize = 48;
+    let is_text = matches!(section.body, SectionBody::Text(_));
+    is_text && section.note.is_empty() && section.gap.is_none() && section.text().chars().count() <= SHORT
+}
+
+fn headline(draft: &mut Draft, headline: &str, request: RequestId) {
+    draft.words(&wording::headline(headline));
+    draft.ours(&format!(" (#{})", request.number));
 }
 
 /// The buttons of a card, as a poll with one answer per option: the agent's label, and what it does in our words.
-pub(crate) fn poll(card: &Card) -> Value {
-    let question = format!("{} (#{})", card.headline, card.request.number);
+fn poll(card: &Card) -> Value {
+    // All that is in sight on a phone that opens the room.
+    let warnings = card.sections.iter().filter(|section| section.is_warning());
+    let warned: String = warnings.flat_map(|section| [WARNING, section.heading, ". "]).collect();
+    let question = format!("{warned}{} (#{})", inert(card.headline.as_str()), card.request.number);
     let mut fallback = question.clone();
     let answers: Vec<Value> = card
         .buttons
         .iter()
         .enumerate()
         .map(|(at, button)| {
-            let text = format!("{} ({})", button.label, does(button.style));
+            let text = format!("{} ({})", inert(button.label.as_str()), does(button.style));
             let _ = write!(fallback, "\n{}. {text}", at + 1);
             json!({ "id": button.token.to_string(), TEXT: text })
         })
@@ -73,7 +195,7 @@ pub(crate) fn poll(card: &Card) -> Value {
 
 /// A poll that nobody is to see: it takes the place of one that may have been lost, and is redacted at once.
 pub(crate) fn empty_poll(closed: &ClosedCard) -> Value {
-    let question = format!("{} (#{})", closed.headline, closed.request.number);
+    let question = format!("{} (#{})", inert(closed.headline.as_str()), closed.request.number);
     json!({
         POLL_START: {
             "kind": "org.matrix.msc3381.poll.disclosed",
@@ -90,7 +212,7 @@ pub(crate) fn poll_end(poll: &EventId, closed: &ClosedCard) -> Value {
     json!({
         "m.relates_to": { "rel_type": "m.reference", "event_id": poll },
         POLL_END: {},
-        TEXT: ending_text(&closed.ending),
+        TEXT: ending_text(&closed.ending, closed.at),
         "m.mentions": {},
     })
 }
@@ -101,15 +223,17 @@ pub(crate) fn reaction(message: &EventId, key: &str) -> Value {
 
 /// What the card says once it is closed, as a message of its own.
 pub(crate) fn closing(closed: &ClosedCard) -> Value {
-    let number = closed.request.number;
-    let ending = wording::ending(&closed.ending);
-    let body = format!("{} (#{number})\n\n{}", closed.headline, ending_text(&closed.ending));
-    let html = format!(
-        "<p>{} (#{number})</p><p><strong>{}</strong></p>",
-        sentence(&wording::headline(closed.headline.as_str())),
-        sentence(&ending)
-    );
-    text_content(&body, &html)
+    let mut draft = Draft::new(CodeForm::Lines);
+    draft.paragraph(|draft| headline(draft, closed.headline.as_str(), closed.request));
+    draft.paragraph(|draft| draft.strong(|draft| draft.words(&wording::ending(&closed.ending, closed.at))));
+    draft.content("m.text")
+}
+
+/// What one person alone is told.
+pub(crate) fn told(words: &[Words]) -> Value {
+    let mut draft = Draft::new(CodeForm::Lines);
+    draft.words(words);
+    draft.content("m.notice")
 }
 
 /// The closing as an edit of `message`.
@@ -128,121 +252,33 @@ pub(crate) fn edit(message: &EventId, closed: &ClosedCard) -> Value {
 }
 
 /// Refuses what a server would not take, before anything is sent.
-pub(crate) fn check_size(content: &Value, encrypted: bool) -> Result<(), RoomError> {
-    let (bytes, max) = (content.to_string().len(), if encrypted { ENCRYPTED_BYTES_MAX } else { EVENT_BYTES_MAX });
+fn check_size(content: &Value, encrypted: bool) -> Result<(), RoomError> {
+    let (bytes, max) = (size(content), event_max(encrypted));
     if max < bytes {
         return Err(RoomError::NotShowable(format!("the card takes {bytes} bytes and a message of this room holds {max}")));
     }
     Ok(())
 }
 
+const fn event_max(encrypted: bool) -> usize {
+    if encrypted { ENCRYPTED_BYTES_MAX } else { EVENT_BYTES_MAX }
+}
+
+fn size(content: &Value) -> usize {
+    content.to_string().len()
+}
+
 /// The part of a transaction id that tells one ending's edit from another's, the same in every run.
 pub(crate) fn edit_part(ending: &Ending) -> String {
     // FNV-1a: short, and the same in every version of the program.
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = ending_text(ending).bytes().fold(0xcbf2_9ce4_8422_2325, mix);
+    let hash = ending_text(ending, None).bytes().fold(0xcbf2_9ce4_8422_2325, mix);
     format!("edit-{hash:016x}")
 }
 
 /// The transaction id of one part of a request's card.
 pub(crate) fn txn(request: RequestId, part: &str) -> matrix_sdk::ruma::OwnedTransactionId {
     bridge_core::part_name(request, part).into()
-}
-
-/// Each line as code of its own, which phones wrap; what stands in `<pre>` they cut off at the edge of the screen.
-fn lines_of_code(text: &str) -> String {
-    let line = |line: &str| {
-        let unindented = line.trim_start_matches([' ', '\t']);
-        let indent: String = line[..line.len() - unindented.len()]
-            .chars()
-            .map(|c| if c == '\t' { "&nbsp;&nbsp;&nbsp;&nbsp;" } else { "&nbsp;" })
-            .collect();
-        if line.is_empty() { String::new() } else { format!("<code>{indent}{}</code>", escape(unindented)) }
-    };
-    text.trim_end_matches('\n').split('\n').map(line).collect::<Vec<_>>().join("<br>")
-}
-
-fn text_content(body: &str, html: &str) -> Value {
-    json!({
-        "msgtype": "m.text",
-        "body": body,
-        "format": "org.matrix.custom.html",
-        "formatted_body": html,
-        "m.mentions": {},
-    })
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-/// Running text as HTML that shows every space and line break, and no word of which becomes a link or a mention: a line
-/// with a word that might is code as a whole.
-fn running(text: &str) -> String {
-    let mut html = String::with_capacity(text.len());
-    for (at, line) in text.split('\n').enumerate() {
-        if at > 0 {
-            html.push_str("<br>");
-        }
-        // Our own words end at the colon.
-        match line.split_once(": ") {
-            Some((ours, theirs)) => html.extend([&phrase(ours), ": ", &phrase(theirs)]),
-            None => html.push_str(&phrase(line)),
-        }
-    }
-    html
-}
-
-/// Our own words as they are, and others' so that nothing in them becomes active.
-fn sentence(words: &[Words]) -> String {
-    let html = words.iter().map(|words| match words {
-        Words::Ours(text) => escape(text),
-        Words::Theirs(text) => phrase(text),
-        Words::Name(name) => phrase(&quoted(name)),
-        Words::Person { name, id } => format!("{} ({})", phrase(&quoted(name)), phrase(id.as_str())),
-    });
-    html.collect()
-}
-
-fn phrase(text: &str) -> String {
-    let mut html = String::with_capacity(text.len());
-    let mut before: Option<&str> = None;
-    for word in text.split(' ') {
-        // Browsers swallow a space at the beginning of a line and all but one between words.
-        match before.replace(word) {
-            None => {}
-            Some("") => html.push_str("&nbsp;"),
-            Some(_) => html.push_str(if word.is_empty() { "&nbsp;" } else { " " }),
-        }
-        html.push_str(&escape(word));
-    }
-    if text.split(' ').any(could_become_active) { format!("<code>{html}</code>") } else { html }
-}
-
-/// Whether a client might make a link, a mention or a command of this word.
-fn could_become_active(word: &str) -> bool {
-    let word = word.trim_end_matches([':', '.', ',', ';', '!', '?']);
-    word.contains(['@', '#', '!', '/', ':', '.'])
-}
-
-/// `14:32:05`, with the date before it where `at` is all there is to go by.
-fn clock(at: Timestamp) -> String {
-    let seconds = at.unix_millis() / 1_000;
-    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = civil(days);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", of_day / 3_600, of_day / 60 % 60, of_day % 60)
-}
-
-/// The date of a day since 1970-01-01, by Howard Hinnant's method.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
 }
 
 fn span(span: Duration) -> String {

@@ -8,18 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bridge_core::RoomError;
-use bridge_core::wording;
+use bridge_core::wording::{self, Words};
 use bridge_model::{ClickRef, ClickReply, MessageId};
 use matrix_sdk::ruma::{OwnedUserId, TransactionId, UserId};
 use matrix_sdk::{Room, RoomState};
-use serde_json::json;
 use tokio::time::{Instant, timeout};
 use tracing::debug;
 
 use crate::account::Account;
 use crate::fault::Fault;
 use crate::id;
-use crate::render::MESSAGE;
+use crate::render::{MESSAGE, told};
 use crate::send::send;
 
 const HOURLY_MAX: usize = 30;
@@ -43,13 +42,13 @@ impl Replies {
 
     pub(crate) async fn answer(&self, click: &ClickRef, reply: &ClickReply) -> Result<(), RoomError> {
         match wording::reply(reply) {
-            Some(words) => self.tell(click, &wording::plain(&words)).await,
+            Some(words) => self.tell(click, &words).await,
             None => Ok(()),
         }
     }
 
     /// Tells a person something about one card, at most once.
-    pub(crate) async fn tell(&self, click: &ClickRef, words: &str) -> Result<(), RoomError> {
+    pub(crate) async fn tell(&self, click: &ClickRef, words: &[Words]) -> Result<(), RoomError> {
         let ClickRef { room, control: card, person, click } = click;
         // What was said in an encrypted room is not repeated in the clear.
         let is_private = self.account.named(room)?.is_encrypted(&self.account.client);
@@ -60,9 +59,8 @@ impl Replies {
             return Ok(());
         }
         let room = self.direct_room(&user, is_private).await?;
-        let content = json!({ "msgtype": "m.notice", "body": words, "m.mentions": {} });
         let txn = <&TransactionId>::from(format!("countersign-reply-{click}").as_str()).to_owned();
-        send(&room, MESSAGE, &content, &txn, Instant::now() + REPLY_WITHIN).await.map(|_| ())
+        send(&room, MESSAGE, &told(words), &txn, Instant::now() + REPLY_WITHIN).await.map(|_| ())
     }
 
     async fn direct_room(&self, user: &UserId, is_private: bool) -> Result<Room, RoomError> {

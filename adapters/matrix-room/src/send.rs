@@ -14,7 +14,7 @@ use crate::fault::Fault;
 use crate::wait::pause;
 
 /// In an encrypted room a first message also fetches members and keys.
-const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Sends until the server has answered for good, beginning nothing after `until`.
 ///
@@ -48,7 +48,8 @@ pub(crate) async fn redact(
     retry(attempt, REQUEST_TIMEOUT, until).await
 }
 
-async fn retry<T, F: Future<Output = Result<T, Fault>>>(
+/// Tries until it is done or cannot be done, beginning nothing after `until`.
+pub(crate) async fn retry<T, F: Future<Output = Result<T, Fault>>>(
     attempt: impl Fn() -> F,
     attempt_timeout: Duration,
     until: Instant,
