@@ -12,6 +12,8 @@ use tokio::time::Instant;
 use crate::account::{Account, Ready, RoomState, ServedRoom};
 use crate::fault::Fault;
 use crate::id::Spot;
+use crate::render::BUTTONS_MAX;
+use crate::send::{Created, Outgoing};
 use crate::wait::pause;
 use crate::{Threads, look, render, replies, send, threads};
 
@@ -21,20 +23,23 @@ const CLOSE_WITHIN: Duration = Duration::from_mins(1);
 /// How often a thread is opened again for one edit, while somebody archives it.
 const REOPENED_MAX: usize = 3;
 
-/// A message has up to five rows of five buttons.
-const BUTTONS_MAX: usize = 25;
 const LABEL_MAX: usize = 80;
 /// As Discord's design guide has it. The text above the buttons has each label whole.
 const LABEL_SEEN: usize = 34;
 /// What does not fit into the message is attached as a file.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 /// A message holds 2,000 characters, and markup takes its part.
-const UNATTACHED_TEXT_BYTES_MAX: usize = 1_200;
+pub(crate) const UNATTACHED_TEXT_BYTES_MAX: usize = 1_200;
 
 /// What a channel can show where the bot may attach files. Elsewhere less, which its board says once it is connected; a
 /// card that was drawn before and does not fit is refused.
-pub const LIMITS: CardLimits =
-    CardLimits { buttons_max: BUTTONS_MAX, label_max: LABEL_MAX, label_seen: LABEL_SEEN, text_bytes_max: TEXT_BYTES_MAX };
+pub const LIMITS: CardLimits = CardLimits {
+    buttons_max: BUTTONS_MAX,
+    label_max: LABEL_MAX,
+    label_seen: LABEL_SEEN,
+    text_bytes_max: TEXT_BYTES_MAX,
+    unattached_bytes_max: UNATTACHED_TEXT_BYTES_MAX,
+};
 
 /// Posts, closes and answers in the bot's channels.
 #[derive(Debug)]
@@ -54,44 +59,23 @@ impl Board for DiscordBoard {
             RoomState::Ready(ready) | RoomState::Away(ready) => ready.may_attach(),
             RoomState::Unfit(_) => false,
         });
-        if may_attach { LIMITS } else { CardLimits { text_bytes_max: UNATTACHED_TEXT_BYTES_MAX, ..LIMITS } }
+        if may_attach { LIMITS } else { CardLimits { text_bytes_max: LIMITS.unattached_bytes_max, ..LIMITS } }
     }
 
     async fn post(&self, card: &Card, within: Duration) -> Result<CardRef, RoomError> {
         let now = Instant::now();
         let until = now.checked_add(within).unwrap_or(now + Duration::from_hours(24));
-        let count = card.buttons.len();
-        if count == 0 || BUTTONS_MAX < count {
-            return Err(RoomError::NotShowable(format!("a message has 1 to {BUTTONS_MAX} buttons and the card has {count}")));
-        }
         let served = self.account.named(&card.room)?;
         let ready = self.ready(served, until).await?;
         if until <= Instant::now() {
             return Err(RoomError::Unavailable("there is no time left".to_owned()));
         }
         let message = render::card(card, &served.options.mention, ready.may_attach())?;
-        let channel = self.channel(served, card, until).await?;
-        self.account.live().open(card.request, &card.room, channel)?;
-        let created = match send::create(&self.account, channel, &message, until).await {
-            // The session's thread is gone, and the card with it; there is time to make another.
-            Err(Fault::NoChannel(_) | Fault::NoAccess(_) | Fault::Archived) if channel != served.channel => {
-                self.account.live().thread_gone(channel);
-                let channel = self.channel(served, card, until).await?;
-                self.account.live().open(card.request, &card.room, channel)?;
-                send::create(&self.account, channel, &message, until).await
-            }
-            created => created,
-        };
-        let created = match created {
-            Ok(created) => created,
-            Err(fault) => {
-                // What may be there is closed where it may be; what is not there needs no memory.
-                if !fault.may_pass() {
-                    self.account.live().close(card.request);
-                }
-                return Err(fault.into());
-            }
-        };
+        let created = self.create(served, card, &message, until).await?;
+        if !created.is_of(card) {
+            // An earlier try that Discord had said not to have taken. Whoever gives up now has it closed.
+            return Err(RoomError::Unavailable("another message of this request is there already".to_owned()));
+        }
         let spot = Spot { guild: ready.guild, channel: created.channel_id, message: created.id };
         if !self.account.live().posted(card.request, spot) {
             return Err(RoomError::Refused("somebody removed the card while it was posted".to_owned()));
@@ -138,6 +122,29 @@ impl DiscordBoard {
         }
     }
 
+    /// Posts it where the card belongs.
+    async fn create(&self, served: &ServedRoom, card: &Card, message: &Outgoing, until: Instant) -> Result<Created, RoomError> {
+        let channel = self.channel(served, card, until).await?;
+        self.account.live().open(card.request, &card.room, channel)?;
+        let created = match send::create(&self.account, channel, message, until).await {
+            // The session's thread is gone, and the card with it; there is time to make another.
+            Err(fault) if fault.is_of_channel() && !is_of_file(&fault, message) && channel != served.channel => {
+                self.account.live().thread_gone(channel);
+                let channel = self.channel(served, card, until).await?;
+                self.account.live().open(card.request, &card.room, channel)?;
+                send::create(&self.account, channel, message, until).await
+            }
+            created => created,
+        };
+        created.map_err(|fault| {
+            // What may be there is closed where it may be; what is not there needs no memory.
+            if !fault.may_pass() {
+                self.account.live().close(card.request);
+            }
+            if is_of_file(&fault, message) { RoomError::NotAttached(fault.why()) } else { fault.into() }
+        })
+    }
+
     /// The room's own channel, or the thread of the card's session.
     async fn channel(&self, served: &ServedRoom, card: &Card, until: Instant) -> Result<ChannelId, RoomError> {
         match served.options.threads {
@@ -157,7 +164,7 @@ impl DiscordBoard {
                 // Whoever removed it, or the whole channel, has closed it.
                 Ok(()) | Err(Fault::NoMessage | Fault::NoChannel(_)) => return Ok(()),
                 // Whoever took the permission away may give it back.
-                Err(Fault::NoAccess(why)) => return Err(RoomError::Unavailable(why)),
+                Err(Fault::NoAccess(why) | Fault::NoPermission(why)) => return Err(RoomError::Unavailable(why)),
                 Err(Fault::Archived) => self.reopen(spot.channel, until).await?,
                 Err(fault) => return Err(fault.into()),
             }
@@ -171,7 +178,7 @@ impl DiscordBoard {
         let route = Route::Channel { channel_id: thread };
         match send::repeat(&self.account, route, LightMethod::Patch, &body, until).await {
             // Whoever took the permission away may give it back.
-            Err(Fault::NoAccess(why)) => Err(RoomError::Unavailable(why)),
+            Err(Fault::NoAccess(why) | Fault::NoPermission(why)) => Err(RoomError::Unavailable(why)),
             opened => Ok(opened?),
         }
     }
@@ -189,4 +196,8 @@ impl DiscordBoard {
         }
         Ok(())
     }
+}
+
+fn is_of_file(fault: &Fault, message: &Outgoing) -> bool {
+    message.file.is_some() && fault.may_be_of_file()
 }

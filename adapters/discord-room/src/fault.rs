@@ -34,6 +34,8 @@ pub(crate) enum Fault {
     NoChannel(String),
     /// It is not for us, at least not now.
     NoAccess(String),
+    /// We may see it, and not do this.
+    NoPermission(String),
     Archived,
     /// The interaction had been acknowledged before.
     AlreadyAcknowledged,
@@ -47,6 +49,16 @@ impl Fault {
     /// Whether the same request may succeed later.
     pub(crate) const fn may_pass(&self) -> bool {
         matches!(self, Self::Later(_) | Self::Unsure(_))
+    }
+
+    /// Whether a message may have been refused for its file: without one, it could be taken. Nothing was posted.
+    pub(crate) const fn may_be_of_file(&self) -> bool {
+        matches!(self, Self::NoPermission(_) | Self::Invalid(_) | Self::Final(_))
+    }
+
+    /// Whether the same message may be taken elsewhere.
+    pub(crate) const fn is_of_channel(&self) -> bool {
+        matches!(self, Self::NoChannel(_) | Self::NoAccess(_) | Self::NoPermission(_) | Self::Archived)
     }
 
     /// A request that got no answer.
@@ -73,7 +85,8 @@ impl Fault {
         match code {
             code::UNKNOWN_MESSAGE => Self::NoMessage,
             code::UNKNOWN_CHANNEL | code::UNKNOWN_GUILD => Self::NoChannel(said),
-            code::MISSING_ACCESS | code::MISSING_PERMISSIONS => Self::NoAccess(said),
+            code::MISSING_ACCESS => Self::NoAccess(said),
+            code::MISSING_PERMISSIONS => Self::NoPermission(said),
             code::ARCHIVED_THREAD => Self::Archived,
             code::ALREADY_ACKNOWLEDGED => Self::AlreadyAcknowledged,
             code::INVALID_FORM => Self::Invalid(said),
@@ -102,6 +115,7 @@ impl Fault {
             | Self::Unsure(why)
             | Self::NoChannel(why)
             | Self::NoAccess(why)
+            | Self::NoPermission(why)
             | Self::Invalid(why)
             | Self::Final(why) => why,
             Self::TokenGone => TOKEN_GONE.to_owned(),
@@ -121,6 +135,7 @@ impl From<Fault> for RoomError {
             | Fault::NoMessage
             | Fault::NoChannel(_)
             | Fault::NoAccess(_)
+            | Fault::NoPermission(_)
             | Fault::Archived
             | Fault::AlreadyAcknowledged
             | Fault::Final(_)) => Self::Refused(fault.why()),
@@ -141,8 +156,22 @@ mod tests {
         assert_eq!(of(404, 10_008), Fault::NoMessage);
         assert!(matches!(of(404, 10_003), Fault::NoChannel(_)));
         assert!(matches!(of(403, 50_001), Fault::NoAccess(_)));
+        assert!(matches!(of(403, 50_013), Fault::NoPermission(_)));
         assert!(matches!(of(404, 10_062), Fault::Final(_)));
         assert!(matches!(Fault::of_refusal(StatusCode::FORBIDDEN, None), Fault::Final(_)));
         assert_eq!(of(400, 40_060), Fault::AlreadyAcknowledged);
+    }
+
+    #[test]
+    fn what_a_file_can_be_refused_for_is_told_from_what_may_have_been_done() {
+        let of =
+            |status: u16, code| Fault::of_refusal(StatusCode::from_u16(status).expect("a status"), Some((code, "m".to_owned())));
+        for refused in [of(413, 40_005), of(403, 50_013), of(400, 50_035), Fault::of_refusal(StatusCode::PAYLOAD_TOO_LARGE, None)]
+        {
+            assert!(refused.may_be_of_file() && !refused.may_pass(), "{refused:?}");
+        }
+        for other in [of(500, 0), of(401, 0), of(403, 50_001), of(404, 10_003), Fault::Later(String::new())] {
+            assert!(!other.may_be_of_file(), "{other:?}");
+        }
     }
 }

@@ -8,7 +8,8 @@
 //! - What people write is never asked for: no privileged intent, and `MESSAGE_CREATE` is dropped unread.
 //! - Who may take part is read from the click itself: Discord computes the person's roles and permissions in that channel
 //!   at that instant.
-//! - The same card is never posted twice: each post carries a nonce that is derived from its request.
+//! - A request never has two cards: each post carries a nonce that is derived from its request, also the one that is made
+//!   because Discord did not take the file of the first.
 //! - Nothing an agent writes pings, links or formats. Every message says whom it may mention, which is nobody but those
 //!   that are configured.
 //! - Every wait, table and queue has a limit, stated where it is made.
@@ -16,16 +17,18 @@
 mod account;
 mod board;
 mod clicks;
+mod draw;
 mod fault;
-mod file;
 mod gateway;
 mod id;
 mod inspect;
 mod limits;
 mod live;
 mod look;
+mod markup;
 mod order;
 mod people;
+mod preview;
 mod recent;
 mod render;
 mod replies;
@@ -49,6 +52,7 @@ pub use crate::board::{DiscordBoard, LIMITS};
 pub use crate::clicks::DiscordClicks;
 use crate::gateway::Gateway;
 pub use crate::inspect::{Inspection, RoomInspection, inspect};
+pub use crate::preview::{Preview, preview};
 use crate::worker::Worker;
 
 /// Events that wait for the bridge. Beyond them acknowledged clicks wait.

@@ -68,6 +68,7 @@ impl LiveTable {
             let oldest = unposted.ok_or_else(|| RoomError::Refused("too many cards are open".to_owned()))?;
             self.cards.remove(&oldest);
         }
+        self.close(request);
         self.cards.insert(request, LiveCard { room: room.clone(), channel, spot: None });
         Ok(())
     }

@@ -165,7 +165,7 @@ fn is_closed(channel: &GuildChannel) -> bool {
 
 /// Why a channel cannot be seen, and what to do.
 pub(crate) fn unseen(fault: Fault) -> String {
-    let is_stranger = matches!(fault, Fault::NoChannel(_) | Fault::NoAccess(_));
+    let is_stranger = matches!(fault, Fault::NoChannel(_) | Fault::NoAccess(_) | Fault::NoPermission(_));
     let advice =
         if is_stranger { "; invite the bot to the server, let it view the channel, and check the channel's id" } else { "" };
     format!("{}{advice}", fault.why())

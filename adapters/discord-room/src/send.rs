@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use bridge_core::Backoff;
+use bridge_core::{Backoff, CardFile};
+use bridge_model::Card;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serenity::all::{ChannelId, CreateAttachment, CreateMessage, InteractionId, LightMethod, MessageId};
 use serenity::http::{Multipart, MultipartUpload, Request, Route};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -12,6 +12,7 @@ use tracing::warn;
 
 use crate::account::Account;
 use crate::fault::Fault;
+use crate::render;
 use crate::wait::pause;
 
 /// For how long the same nonce surely gives the same message. Discord says "a few minutes".
@@ -26,7 +27,21 @@ const ACKNOWLEDGE_ATTEMPT: Duration = Duration::from_millis(1_700);
 #[derive(Clone, Debug)]
 pub(crate) struct Outgoing {
     pub(crate) body: CreateMessage,
-    pub(crate) file: Option<CreateAttachment>,
+    pub(crate) file: Option<CardFile>,
+}
+
+impl Outgoing {
+    pub(crate) fn new(body: CreateMessage, file: Option<CardFile>) -> Self {
+        let body = match &file {
+            None => body,
+            Some(file) => body.add_file(attachment(file)),
+        };
+        Self { body, file }
+    }
+}
+
+fn attachment(file: &CardFile) -> CreateAttachment {
+    CreateAttachment::bytes(file.text.as_bytes(), file.name.clone())
 }
 
 /// What Discord says of a message that it has taken. The rest of it may change shape without harm.
@@ -36,13 +51,30 @@ pub(crate) struct Created {
     /// Where it is: for a nonce that was used before, where it was used.
     pub(crate) channel_id: ChannelId,
     #[serde(default)]
-    components: Vec<IgnoredAny>,
+    components: Vec<Row>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Row {
+    #[serde(default)]
+    components: Vec<Pressable>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Pressable {
+    custom_id: Option<String>,
 }
 
 impl Created {
     /// Whether it is a card, and not a closing.
     pub(crate) fn has_buttons(&self) -> bool {
         !self.components.is_empty()
+    }
+
+    /// Whether its buttons are those of this card. A nonce that was used before gives what it was used for.
+    pub(crate) fn is_of(&self, card: &Card) -> bool {
+        let there = self.components.iter().flat_map(|row| &row.components).map(|button| button.custom_id.as_deref());
+        there.eq(card.buttons.iter().map(render::custom_id).collect::<Vec<_>>().iter().map(|id| Some(id.as_str())))
     }
 }
 
@@ -59,7 +91,7 @@ pub(crate) async fn create(account: &Account, channel: ChannelId, message: &Outg
         let request = match &message.file {
             None => request.body(Some(json.clone())),
             Some(file) => request.multipart(Some(Multipart {
-                upload: MultipartUpload::Attachments(vec![file.clone()]),
+                upload: MultipartUpload::Attachments(vec![attachment(file)]),
                 fields: Vec::new(),
                 payload_json: Some(String::from_utf8_lossy(&json).into_owned()),
             })),
