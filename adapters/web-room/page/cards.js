@@ -1,5 +1,8 @@
 // Cards as the page shows them. Whatever others wrote is set as text, never as markup.
 
+import { missing } from "./file.js";
+import { make, section, sentence, time } from "./sections.js";
+
 const STATES = {
   waiting: "Waiting",
   chosen: "Chosen, being delivered",
@@ -14,8 +17,6 @@ const HURRY_MS = 30000;
 // Of a card, in lines, and of a line on a phone, in characters: about a screen.
 const LONG_FROM = 40;
 const LINE_LENGTH = 40;
-// Lines that are drawn each on its own.
-const LINES_MAX = 1000;
 
 // Draws a card. `pressed(event, card, button, element)` is called when a button is pressed.
 export function draw(card, pressed) {
@@ -28,16 +29,14 @@ export function draw(card, pressed) {
   const line = make("p", "line-of-state");
   line.id = `state-${card.id}`;
   const where = make("span", "where", `#${card.number} in ${card.room}, `);
-  const asked = make("time", "", new Date(card.asked_at).toLocaleTimeString([], { timeStyle: "short" }));
-  asked.dateTime = new Date(card.asked_at).toISOString();
-  where.append(asked);
+  where.append(time(card.asked_at, { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" }));
   line.append(make("span", "state"), make("span", "left"), where);
   article.setAttribute("aria-describedby", line.id);
   const headline = sentence("h3", "headline", card.headline);
   headline.id = title;
   headline.tabIndex = -1;
   const sections = make("div", "sections");
-  sections.append(...card.sections.map(section));
+  sections.append(...card.sections.map((part) => section(part, card.file !== null)), ...missing(card));
   const reply = make("p", "reply");
   reply.setAttribute("role", "status");
   article.append(line, headline, sections, reply);
@@ -61,7 +60,8 @@ export function draw(card, pressed) {
 
 // Whether its buttons are surely out of sight.
 function isLong({ sections }) {
-  const lines = sections.map(({ text }) => text.split("\n").length + text.length / LINE_LENGTH);
+  const texts = sections.map(({ head, tail }) => head + (tail ?? ""));
+  const lines = texts.map((text) => text.split("\n").length + text.length / LINE_LENGTH);
   return LONG_FROM < lines.reduce((sum, count) => sum + count, 0);
 }
 
@@ -82,13 +82,7 @@ function end(article, card) {
   options?.remove();
   article.querySelector(".down")?.remove();
   article.querySelector(".ending")?.remove();
-  const ending = sentence("p", "ending", card.ending);
-  if (card.ended_at !== null) {
-    const at = make("time", "at", new Date(card.ended_at).toLocaleTimeString());
-    at.dateTime = new Date(card.ended_at).toISOString();
-    ending.append(" ", at);
-  }
-  article.querySelector(".reply").before(ending);
+  article.querySelector(".reply").before(sentence("p", "ending", card.ending));
   fold(article);
   if (hadFocus) {
     // Whoever was about to press is told what became of it instead of being sent to the top of the page.
@@ -136,72 +130,5 @@ function option(card, button, article, pressed) {
   element.dataset.token = button.token;
   element.append(make("span", "label", button.label), " ", make("span", "does", button.does));
   element.addEventListener("click", (event) => pressed(event, card, button, article));
-  return element;
-}
-
-function section({ heading, code, text }) {
-  const element = make("section", code ? "code" : "text");
-  element.append(make("h4", "", heading));
-  if (!code) {
-    element.append(make("p", "", text));
-    return element;
-  }
-  // A line that wraps is set in, so that no piece of it passes for a line of its own.
-  const lines = make("div", "lines");
-  const all = text.replace(/\n$/, "").split("\n");
-  // More would keep the browser busy for seconds. The rest is there as well, in one piece.
-  const drawn = all.slice(0, LINES_MAX);
-  if (LINES_MAX < all.length) {
-    drawn.push(all.slice(LINES_MAX).join("\n"));
-  }
-  for (const line of drawn) {
-    const kind = kindOfLine(heading, line);
-    const row = make("div", `line ${kind}`);
-    if (kind !== "") {
-      row.setAttribute("role", kind);
-    }
-    row.append(...(line === "" ? [document.createElement("br")] : unbroken(line)));
-    lines.append(row);
-  }
-  element.append(lines);
-  return element;
-}
-
-// Of a change; the empty text otherwise.
-function kindOfLine(heading, line) {
-  if (heading !== "Change") {
-    return "";
-  }
-  return { "+": "insertion", "-": "deletion" }[line[0]] ?? "";
-}
-
-// Whose words they are is told apart: ours are plain.
-function sentence(name, className, pieces) {
-  const element = make(name, className);
-  for (const { by, text } of pieces) {
-    if (by === "us") {
-      element.append(text);
-    } else {
-      const theirs = make("span", by);
-      theirs.append(...unbroken(text));
-      element.append(theirs);
-    }
-  }
-  return element;
-}
-
-// Browsers break a line after a hyphen, which would tear `--force` apart. Longer words may be broken anywhere.
-function unbroken(text) {
-  return text.split(/( +)/).map((word) => (word.includes("-") && word.length <= 24 ? make("span", "whole", word) : word));
-}
-
-function make(name, className, text) {
-  const element = document.createElement(name);
-  if (className) {
-    element.className = className;
-  }
-  if (text !== undefined) {
-    element.textContent = text;
-  }
   return element;
 }

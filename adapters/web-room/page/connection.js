@@ -7,6 +7,8 @@ const RETRY_MAX_MS = 5000;
 const SILENCE_MAX_MS = 40000;
 // It answers a press within 10 seconds, or says that it has not.
 const ANSWER_WITHIN_MS = 15000;
+// A quarter of a megabyte, from wherever somebody is.
+const FILE_WITHIN_MS = 60000;
 
 let stream = null;
 
@@ -39,6 +41,20 @@ export async function press(card, token) {
     return await send("/api/click", { card, token });
   } catch {
     return { counted: null, reply: "It is not known whether your click arrived. The card will say it." };
+  }
+}
+
+// { bytes } of a card's file, or { reply }: why not.
+export async function read(card) {
+  if (stream === null) {
+    return { reply: "the bridge is not connected." };
+  }
+  try {
+    const response = await fetch(`/api/file?card=${encodeURIComponent(card)}`, { headers: { [PAGE]: page() }, cache: "no-store",
+      signal: AbortSignal.timeout(FILE_WITHIN_MS) });
+    return response.ok ? { bytes: new Uint8Array(await response.arrayBuffer()) } : await response.json();
+  } catch {
+    return { reply: "the bridge cannot be reached. Try again." };
   }
 }
 

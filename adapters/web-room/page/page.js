@@ -186,7 +186,7 @@ function forget() {
   for (const [id, article] of articles) {
     if (!told.has(id) && ["waiting", "chosen"].includes(article.dataset.state)) {
       const text = "The bridge does not know this card any more, and it cannot be answered here. Its log has what became of it.";
-      change(() => update(article, { state: "lost", left_ms: null, ending: [{ by: "us", text }], ended_at: null }));
+      change(() => update(article, { state: "lost", left_ms: null, ending: [{ by: "us", text }] }));
       article.notification?.close();
       putAway(article);
     }

@@ -10,7 +10,8 @@ use crate::id;
 use crate::served::Served;
 
 /// A page scrolls, so that nearly everything fits. Labels longer than a phone is wide wrap.
-pub const LIMITS: CardLimits = CardLimits { buttons_max: 32, label_max: 200, label_seen: 80, text_bytes_max: 256 * 1024 };
+pub const LIMITS: CardLimits =
+    CardLimits { buttons_max: 32, label_max: 200, label_seen: 80, text_bytes_max: 256 * 1024, unattached_bytes_max: 256 * 1024 };
 
 /// Shows, closes and answers on the page.
 #[derive(Debug)]

@@ -17,9 +17,12 @@ use crate::served::Served;
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
+/// What the page is told is no page, whoever opens it.
+const OF_WHAT_IS_TOLD: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
+/// Below it is what the page is told.
+const API: &str = "/api/";
 
-const ON_EVERY_RESPONSE: [(HeaderName, &str); 8] = [
-    (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+const ON_EVERY_RESPONSE: [(HeaderName, &str); 7] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
     (header::CACHE_CONTROL, "no-store"),
@@ -38,11 +41,13 @@ pub(crate) async fn pass(
     request: Request,
     next: Next,
 ) -> Response {
+    let is_told = request.uri().path().starts_with(API);
     let mut response = match refusal(&served, &connection, &request) {
         None => next.run(request).await,
         Some(refusal) => refusal.into_response(),
     };
-    for (name, value) in ON_EVERY_RESPONSE {
+    let policy = if is_told { OF_WHAT_IS_TOLD } else { CONTENT_SECURITY_POLICY };
+    for (name, value) in [(header::CONTENT_SECURITY_POLICY, policy)].into_iter().chain(ON_EVERY_RESPONSE) {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
@@ -69,7 +74,7 @@ fn refusal(served: &Served, connection: &Connection, request: &Request) -> Optio
     if request.uri().authority().is_some() {
         return Some(Said::NotUnderstood(StatusCode::BAD_REQUEST, "Ask for a path alone.".to_owned()));
     }
-    if request.uri().path().starts_with("/api/") {
+    if request.uri().path().starts_with(API) {
         let is_read = request.method() == Method::GET;
         return foreign(headers, &served.own.origin, is_read).then_some(Said::Foreign("This was asked for by another page."));
     }

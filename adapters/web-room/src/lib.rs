@@ -8,6 +8,7 @@
 //!   present while a page of theirs holds its event stream open.
 //! - A request with another `Host` is refused, so that no name that leads here by trickery is this page.
 //! - The page runs its own script and nobody else's. What an agent wrote is set as text, never as markup.
+//! - What does not fit on a few screens is cut, and says so; all of it is had from the page, by those who see the card.
 //! - Without encryption it is served on loopback alone.
 //! - The port is taken before any agent runs, so that no agent can be there first.
 //! - Every wait, table and queue has a limit, stated where it is made. One connection too many closes the oldest that
@@ -26,6 +27,7 @@ mod render;
 mod routes;
 mod serve;
 mod served;
+mod sheet;
 mod streams;
 mod watch;
 
@@ -35,8 +37,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bridge_core::{Room, RoomError};
-use bridge_model::{RoomName, Secret, Timestamp};
+use bridge_core::{CardFile, Room, RoomError};
+use bridge_model::{Card, RoomName, Secret, Timestamp};
 use tokio::sync::{mpsc, watch as watching};
 
 pub use crate::board::{LIMITS, WebBoard};
@@ -118,6 +120,23 @@ impl Room for WebRoom {
         tokio::spawn(serve::run(self.listening, Arc::clone(&served), stop));
         Ok((WebBoard::new(served), WebClicks { events, _until_dropped: until_dropped }))
     }
+}
+
+/// What would be sent, for looking at a card without a room.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    /// What open pages would be told, as JSON, in the order in which it is sent.
+    pub bodies: Vec<serde_json::Value>,
+    /// What would be had from the page besides, if anything.
+    pub file: Option<CardFile>,
+}
+
+/// What would be sent of a card that was asked when Unix time began, for looking at it without a room.
+pub fn preview(card: &Card) -> Result<Preview, RoomError> {
+    let now = Timestamp::from_unix_millis(0);
+    let drawn = render::card(card, now)?;
+    let told = serde_json::from_str(&drawn.json(now)).map_err(refused)?;
+    Ok(Preview { bodies: vec![told], file: drawn.file().map(|file| CardFile::clone(file)) })
 }
 
 fn refused(error: impl fmt::Display) -> RoomError {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use bridge_core::RoomError;
+use bridge_core::{CardFile, RoomError};
 use bridge_model::{Card, ClosedCard, MessageId, RequestId, RoomName, Timestamp};
 
 use crate::id;
@@ -13,7 +13,7 @@ use crate::render::{self, Drawn};
 const OPEN_MAX: usize = 512;
 /// Cards that have ended and are still shown; beyond them the oldest is forgotten.
 const ENDED_MAX: usize = 200;
-/// Of the texts of all cards. Beyond them ended cards are forgotten, and if that is not enough a new one is refused.
+/// Of the texts of all cards, their files included. Beyond them ended cards are forgotten, and if that is not enough a new one is refused.
 const BYTES_MAX: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, Default)]
@@ -37,13 +37,14 @@ impl LiveTable {
         if OPEN_MAX <= self.cards.values().filter(|card| !card.drawn.has_ended()).count() {
             return Err(RoomError::Refused("too many cards are open on this page".to_owned()));
         }
-        let drawn = render::card(card, now);
+        let drawn = render::card(card, now)?;
         let told = drawn.json(now);
-        self.make_room_for(told.len());
-        if BYTES_MAX < self.bytes() + told.len() {
+        let bytes = bytes(&drawn, &told);
+        self.make_room_for(bytes);
+        if BYTES_MAX < self.bytes() + bytes {
             return Err(RoomError::Refused("the cards that are open on this page are too long together".to_owned()));
         }
-        self.insert(card.request, LiveCard { room: card.room.clone(), bytes: told.len(), drawn: Arc::new(drawn) });
+        self.insert(card.request, LiveCard { room: card.room.clone(), bytes, drawn: Arc::new(drawn) });
         Ok(told)
     }
 
@@ -52,9 +53,9 @@ impl LiveTable {
         let place = self.places.get(&id::of_request(closed.request)).copied();
         let known = place.and_then(|place| self.cards.get_mut(&place));
         if let Some(card) = known {
-            Arc::make_mut(&mut card.drawn).end(closed, now);
+            Arc::make_mut(&mut card.drawn).end(closed);
             let told = card.drawn.json(now);
-            card.bytes = told.len();
+            card.bytes = bytes(&card.drawn, &told);
             return told;
         }
         let drawn = render::ended(closed, now);
@@ -68,6 +69,12 @@ impl LiveTable {
         self.cards.get(self.places.get(card)?).map(|card| card.room.clone())
     }
 
+    /// The file of a card of one of these rooms, ended or not.
+    pub(crate) fn file(&self, card: &MessageId, rooms: &[RoomName]) -> Option<Arc<CardFile>> {
+        let card = self.cards.get(self.places.get(card)?).filter(|card| rooms.contains(&card.room))?;
+        card.drawn.file().cloned()
+    }
+
     /// All cards of these rooms, oldest first.
     pub(crate) fn cards(&self, rooms: &BTreeSet<RoomName>) -> Vec<Arc<Drawn>> {
         self.cards.values().filter(|card| rooms.contains(&card.room)).map(|card| Arc::clone(&card.drawn)).collect()
@@ -76,7 +83,10 @@ impl LiveTable {
     fn insert(&mut self, request: RequestId, card: LiveCard) {
         let place = self.next;
         self.next += 1;
-        self.places.insert(id::of_request(request), place);
+        // A request has one card, which is the latest.
+        if let Some(before) = self.places.insert(id::of_request(request), place) {
+            self.cards.remove(&before);
+        }
         self.cards.insert(place, card);
         self.make_room_for(0);
     }
@@ -96,6 +106,11 @@ impl LiveTable {
     fn bytes(&self) -> usize {
         self.cards.values().map(|card| card.bytes).sum()
     }
+}
+
+/// What a card takes: what pages are told of it, and its file.
+fn bytes(drawn: &Drawn, told: &str) -> usize {
+    told.len() + drawn.file().map_or(0, |file| file.text.len())
 }
 
 #[cfg(test)]

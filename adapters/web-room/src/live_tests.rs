@@ -1,4 +1,4 @@
-use bridge_model::{Button, ButtonStyle, ButtonToken, Ending, Origin, Section, SectionBody, Shown, SourceName};
+use bridge_model::{Ending, Section, SectionBody, Shown};
 
 use super::*;
 
@@ -62,6 +62,35 @@ fn texts_have_a_limit_together_and_what_has_ended_goes_first() {
 }
 
 #[test]
+fn a_card_drawn_anew_takes_the_place_of_the_one_before() {
+    let mut live = LiveTable::default();
+    live.open(&card(1, "before"), NOW).expect("room");
+    live.open(&card(1, "after"), NOW).expect("room");
+    let cards = live.cards(&rooms());
+    assert_eq!(cards.len(), 1);
+    assert!(cards[0].json(NOW).contains("after"));
+    let told = live.close(&closed(1, Ending::Expired), NOW);
+    assert!(told.contains("after") && live.cards(&rooms()).iter().all(|card| card.has_ended()), "{told}");
+}
+
+#[test]
+fn a_file_is_there_for_its_room_alone_and_for_as_long_as_its_card() {
+    let mut live = LiveTable::default();
+    live.open(&card(1, &"x".repeat(50_000)), NOW).expect("room");
+    live.open(&card(2, "short"), NOW).expect("room");
+    let file = |live: &LiveTable, number, room: &str| live.file(&id::of_request(request(number)), &[RoomName::new(room)]);
+    let whole = file(&live, 1, "desk").expect("a file");
+    assert!(50_000 < whole.text.len());
+    assert!(file(&live, 1, "ops").is_none() && file(&live, 2, "desk").is_none() && file(&live, 3, "desk").is_none());
+    live.close(&closed(1, Ending::Expired), NOW);
+    assert_eq!(file(&live, 1, "desk"), Some(whole));
+    for number in 10..10 + u64::try_from(ENDED_MAX).expect("a count") {
+        live.close(&closed(number, Ending::Expired), NOW);
+    }
+    assert_eq!(file(&live, 1, "desk"), None);
+}
+
+#[test]
 fn nobody_is_told_of_a_room_that_is_not_theirs() {
     let mut live = LiveTable::default();
     live.open(&card(1, "touch x"), NOW).expect("room");
@@ -69,21 +98,13 @@ fn nobody_is_told_of_a_room_that_is_not_theirs() {
 }
 
 fn card(number: u64, text: &str) -> Card {
-    let button = Button { token: ButtonToken::from_random(7), label: Shown::line("Yes"), style: ButtonStyle::AllowOnce };
-    Card {
-        request: request(number),
-        room: RoomName::new("desk"),
-        origin: Origin { source: SourceName::new("acp"), session: None, agent: Shown::line("An agent") },
-        headline: Shown::line("headline"),
-        sections: vec![Section { heading: "Command", body: SectionBody::Code(Shown::block(text)) }],
-        buttons: vec![button],
-        deadline: Timestamp::from_unix_millis(60_000),
-    }
+    let command = Section::new("Command", SectionBody::Code(Shown::block(text)));
+    Card { request: request(number), ..render::tests::card(vec![command]) }
 }
 
 fn closed(number: u64, ending: Ending) -> ClosedCard {
     let headline = Shown::line(&format!("headline {number}"));
-    ClosedCard { request: request(number), room: RoomName::new("desk"), headline, ending }
+    ClosedCard { request: request(number), room: RoomName::new("desk"), headline, ending, at: None }
 }
 
 fn request(number: u64) -> RequestId {

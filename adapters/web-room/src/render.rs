@@ -1,10 +1,15 @@
 //! A card as the page's script is told of it. It is set as text there, so that nothing here has to be escaped.
 
+use std::sync::Arc;
+
 use bridge_core::wording::{self, Words};
+use bridge_core::{CardFile, RoomError, file};
 use bridge_model::{
     ButtonStyle, Card, ClosedCard, Delivery, Ending, PersonId, RequestId, RoomName, Section, SectionBody, Timestamp,
 };
 use serde::Serialize;
+
+use crate::sheet;
 
 /// A card, as it is now.
 #[derive(Clone, Debug, Serialize)]
@@ -15,6 +20,10 @@ pub(crate) struct Drawn {
     state: &'static str,
     headline: Vec<Piece>,
     sections: Vec<DrawnSection>,
+    /// How many sections are missing altogether.
+    missing: usize,
+    /// What holds all that is left out here; `None` where nothing is, or where it is nowhere.
+    file: Option<DrawnFile>,
     /// Empty once it has ended.
     buttons: Vec<DrawnButton>,
     /// How many it had when it was new.
@@ -22,7 +31,8 @@ pub(crate) struct Drawn {
     ending: Option<Vec<Piece>>,
     /// Unix time in milliseconds.
     asked_at: u64,
-    ended_at: Option<u64>,
+    #[serde(skip)]
+    text: Option<Arc<CardFile>>,
     #[serde(skip)]
     deadline: Option<Timestamp>,
 }
@@ -40,14 +50,30 @@ struct Told<'a> {
 struct Piece {
     by: &'static str,
     text: String,
+    /// Of a time, in milliseconds of Unix time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<u64>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 struct DrawnSection {
     heading: &'static str,
-    /// Its lines and spaces matter.
-    code: bool,
-    text: String,
+    note: String,
+    kind: &'static str,
+    is_warning: bool,
+    /// All of it, or what stands before the gap.
+    head: String,
+    /// How many characters are left out.
+    left_out: Option<usize>,
+    tail: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct DrawnFile {
+    name: String,
+    characters: usize,
+    /// In hexadecimal digits.
+    sha256: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -70,7 +96,9 @@ pub(crate) fn hello<'a>(person: &'a PersonId, rooms: impl IntoIterator<Item = &'
     json(&Hello { person: person.as_str(), rooms: rooms.into_iter().map(RoomName::as_str).collect(), stream })
 }
 
-pub(crate) fn card(card: &Card, now: Timestamp) -> Drawn {
+pub(crate) fn card(card: &Card, now: Timestamp) -> Result<Drawn, RoomError> {
+    let laid = sheet::laid(card)?;
+    let text = (card.is_whole && !laid.is_whole).then(|| Arc::new(file(card)));
     let buttons = card.buttons.iter().map(|button| DrawnButton {
         token: button.token.to_string(),
         label: button.label.to_string(),
@@ -78,19 +106,26 @@ pub(crate) fn card(card: &Card, now: Timestamp) -> Drawn {
         style: style(button.style),
     });
     let buttons: Vec<_> = buttons.collect();
-    Drawn {
-        sections: card.sections.iter().map(section).collect(),
+    Ok(Drawn {
+        sections: laid.sections.iter().map(section).collect(),
+        missing: laid.missing,
+        file: text.as_ref().map(|text| DrawnFile {
+            name: text.name.clone(),
+            characters: text.characters(),
+            sha256: card.digest.to_string(),
+        }),
+        text,
         had_buttons: buttons.len(),
         buttons,
         deadline: Some(card.deadline),
         ..bare(card.request, &card.room, card.headline.as_str(), now)
-    }
+    })
 }
 
 /// A request that has no card here, and never will.
 pub(crate) fn ended(closed: &ClosedCard, now: Timestamp) -> Drawn {
     let mut drawn = bare(closed.request, &closed.room, closed.headline.as_str(), now);
-    drawn.end(closed, now);
+    drawn.end(closed);
     drawn
 }
 
@@ -102,11 +137,13 @@ fn bare(request: RequestId, room: &RoomName, headline: &str, now: Timestamp) -> 
         state: "waiting",
         headline: wording::headline(headline).iter().map(piece).collect(),
         sections: Vec::new(),
+        missing: 0,
+        file: None,
         buttons: Vec::new(),
         had_buttons: 0,
         ending: None,
         asked_at: now.unix_millis(),
-        ended_at: None,
+        text: None,
         deadline: None,
     }
 }
@@ -116,12 +153,16 @@ impl Drawn {
         self.ending.is_some()
     }
 
+    /// All of the card, where the page is not told all of it.
+    pub(crate) fn file(&self) -> Option<&Arc<CardFile>> {
+        self.text.as_ref()
+    }
+
     /// Its details stay, so that people can see later what was decided.
-    pub(crate) fn end(&mut self, closed: &ClosedCard, now: Timestamp) {
+    pub(crate) fn end(&mut self, closed: &ClosedCard) {
         self.state = state(&closed.ending);
-        self.ending = Some(wording::ending(&closed.ending).iter().map(piece).collect());
+        self.ending = Some(wording::ending(&closed.ending, closed.at).iter().map(piece).collect());
         self.buttons.clear();
-        self.ended_at.get_or_insert(now.unix_millis());
     }
 
     pub(crate) fn json(&self, now: Timestamp) -> String {
@@ -140,14 +181,30 @@ fn piece(words: &Words) -> Piece {
         Words::Ours(text) => ("us", text.clone()),
         Words::Theirs(text) => ("them", text.clone()),
         Words::Name(name) => ("them", wording::quoted(name)),
+        Words::Time(at) => ("time", at.to_string()),
         Words::Person { id, .. } => ("person", id.to_string()),
     };
-    Piece { by, text }
+    let at = if let Words::Time(at) = words { Some(at.unix_millis()) } else { None };
+    Piece { by, text, at }
 }
 
 fn section(section: &Section) -> DrawnSection {
-    let code = matches!(section.body, SectionBody::Code(_));
-    DrawnSection { heading: section.heading, code, text: section.text().to_owned() }
+    let kind = match section.body {
+        SectionBody::Ours(_) => "ours",
+        SectionBody::Text(_) => "text",
+        SectionBody::Code(_) => "code",
+        SectionBody::Diff(_) => "diff",
+    };
+    let (head, after) = section.around_gap();
+    DrawnSection {
+        heading: section.heading,
+        note: section.note.clone(),
+        kind,
+        is_warning: section.is_warning(),
+        head: head.to_owned(),
+        left_out: after.map(|(characters, _)| characters),
+        tail: after.map(|(_, tail)| tail.to_owned()),
+    }
 }
 
 const fn style(style: ButtonStyle) -> &'static str {
@@ -175,3 +232,7 @@ fn json(value: &impl Serialize) -> String {
     // These types hold nothing that JSON cannot.
     serde_json::to_string(value).unwrap_or_default()
 }
+
+#[cfg(test)]
+#[path = "render_tests.rs"]
+pub(crate) mod tests;

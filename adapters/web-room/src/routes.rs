@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{DefaultBodyLimit, Extension, FromRequest, Query, Request, State};
-use axum::http::header::{CONTENT_TYPE, SET_COOKIE};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
+use bridge_model::MessageId;
 use cookie::{Cookie, SameSite};
 use data_encoding::BASE64URL_NOPAD;
 use serde::de::DeserializeOwned;
@@ -38,28 +39,31 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const HTML: &str = include_str!("../page/index.html");
 const CSS: &str = include_str!("../page/page.css");
 const ICON: &str = include_str!("../page/icon.svg");
-const SCRIPTS: [(&str, &str); 3] = [
+const SCRIPTS: [(&str, &str); 5] = [
     ("/page.js", include_str!("../page/page.js")),
     ("/cards.js", include_str!("../page/cards.js")),
+    ("/sections.js", include_str!("../page/sections.js")),
+    ("/file.js", include_str!("../page/file.js")),
     ("/connection.js", include_str!("../page/connection.js")),
 ];
 
 pub(crate) fn router(served: &Arc<Served>) -> Router {
-    let file = |kind: &'static str, text: &'static str| get(move || async move { ([(CONTENT_TYPE, kind)], text) });
-    let html = || file("text/html; charset=utf-8", HTML);
+    let own = |kind: &'static str, text: &'static str| get(move || async move { ([(CONTENT_TYPE, kind)], text) });
+    let html = || own("text/html; charset=utf-8", HTML);
     let mut router = Router::new()
         .route("/", html())
         .route("/join", html())
-        .route("/page.css", file("text/css; charset=utf-8", CSS))
-        .route("/icon.svg", file("image/svg+xml", ICON));
+        .route("/page.css", own("text/css; charset=utf-8", CSS))
+        .route("/icon.svg", own("image/svg+xml", ICON));
     for (path, script) in SCRIPTS {
-        router = router.route(path, file("text/javascript; charset=utf-8", script));
+        router = router.route(path, own("text/javascript; charset=utf-8", script));
     }
     router
         .route("/api/join", post(join))
         .route("/api/leave", post(leave))
         .route("/api/proof", get(proof))
         .route("/api/events", get(events))
+        .route("/api/file", get(file))
         .route("/api/click", post(clicks::click))
         .fallback(async || Said::NoSuchPage)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
@@ -73,6 +77,7 @@ pub(crate) enum Said {
     NoSession,
     NotAKey,
     NoSuchCard,
+    NoSuchFile,
     NoSuchPage,
     Foreign(&'static str),
     NotUnderstood(StatusCode, String),
@@ -95,6 +100,7 @@ impl IntoResponse for Said {
                 "This link is not, or no longer, one that lets anybody in. Ask the operator for a new one.".to_owned(),
             ),
             Self::NoSuchCard => (StatusCode::NOT_FOUND, "Your click did not count: there is no such card here.".to_owned()),
+            Self::NoSuchFile => (StatusCode::NOT_FOUND, "There is no such file here, or no longer.".to_owned()),
             Self::NoSuchPage => (StatusCode::NOT_FOUND, "There is nothing here.".to_owned()),
             Self::Foreign(why) => (StatusCode::FORBIDDEN, why.to_owned()),
             Self::NotUnderstood(status, why) => (status, why),
@@ -107,7 +113,7 @@ impl IntoResponse for Said {
             Self::TooManyPages(TooMany::OfPerson) => {
                 (StatusCode::TOO_MANY_REQUESTS, "You have this page open in too many places; close one.".to_owned())
             }
-            Self::TooOften => (StatusCode::TOO_MANY_REQUESTS, "This page was opened too often; wait a moment.".to_owned()),
+            Self::TooOften => (StatusCode::TOO_MANY_REQUESTS, "That was asked for too often; wait a moment.".to_owned()),
             Self::TooManyPages(TooMany::AtAll) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "Too many people have this page open.".to_owned())
             }
@@ -199,6 +205,28 @@ async fn proof(State(served): State<Arc<Served>>, doubting: Result<Query<Doubtin
     let proof = served.ask_keys(move |keys| keys.prove(&id, &nonce)).await.map_err(|problem| served.unavailable(&problem))?;
     let proof = proof.ok_or(Said::NoSession)?;
     Ok(Json(serde_json::json!({"proof": BASE64URL_NOPAD.encode(&proof)})).into_response())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reading {
+    card: String,
+}
+
+/// `GET /api/file`: a card of which the page was not told all, as text.
+async fn file(
+    State(served): State<Arc<Served>>,
+    headers: HeaderMap,
+    reading: Result<Query<Reading>, QueryRejection>,
+) -> Result<Response, Said> {
+    let member = people::member(&served, &headers).await?;
+    served.openings.check_key(&member.person).map_err(|_| Said::TooOften)?;
+    let card = MessageId::new(reading.map_err(|_| Said::NoSuchFile)?.0.card);
+    let file = served.live().file(&card, &member.rooms).ok_or(Said::NoSuchFile)?;
+    // The name is the bridge's own.
+    let disposition = format!("attachment; filename=\"{}\"", file.name);
+    let kind = "text/plain; charset=utf-8".to_owned();
+    Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, disposition)], file.text.clone()).into_response())
 }
 
 /// `GET /api/events`

@@ -45,7 +45,7 @@ pub(crate) struct Served {
     pub(crate) outside: Outside,
     pub(crate) streams: Streams,
     pub(crate) asking: Asking,
-    /// Each person's pages. Opening one costs more than anything else.
+    /// Each person's pages and files. Opening one costs more than anything else.
     pub(crate) openings: DefaultKeyedRateLimiter<PersonId>,
     /// How often the log says what anybody can bring about.
     pub(crate) warnings: DefaultDirectRateLimiter,
