@@ -10,6 +10,8 @@ const POLL_END: &str = "org.matrix.msc3381.poll.end";
 /// A message with the details, and the poll with the buttons that follows it.
 #[derive(Clone, Debug)]
 pub struct SeenCard {
+    /// Where the message does not hold all of it.
+    pub file: Option<SeenFile>,
     pub room: String,
     pub sender: String,
     pub message_event: String,
@@ -20,6 +22,14 @@ pub struct SeenCard {
     pub html: String,
     pub body: String,
     pub encrypted: bool,
+}
+
+/// The file of a card, in the message before the card's own.
+#[derive(Clone, Debug)]
+pub struct SeenFile {
+    pub event: String,
+    pub name: String,
+    pub content: Value,
 }
 
 /// A message as clients show it.
@@ -56,11 +66,14 @@ pub(crate) fn cards(events: &[Seen], room: &str) -> Vec<SeenCard> {
 fn card(before: &[Seen], poll: &Seen) -> Option<SeenCard> {
     let is_details =
         |seen: &&Seen| seen.room == poll.room && seen.sender() == poll.sender() && is_message(seen) && edits(seen).is_none();
-    let message = before.iter().rev().find(is_details)?;
+    let mut messages = before.iter().rev().filter(is_details);
+    let message = messages.next()?;
+    let file = messages.next().filter(|seen| seen.event["content"]["msgtype"] == "m.file").map(file);
     let start = &poll.event["content"][POLL_START];
     let answer = |answer: &Value| (string(&answer["id"]), label(&text(answer)).to_owned());
     let Shown { body, html, .. } = shown(&message.event["content"]);
     Some(SeenCard {
+        file,
         room: poll.room.clone(),
         sender: poll.sender().to_owned(),
         message_event: message.id().to_owned(),
@@ -71,6 +84,11 @@ fn card(before: &[Seen], poll: &Seen) -> Option<SeenCard> {
         body,
         encrypted: poll.encrypted,
     })
+}
+
+fn file(seen: &Seen) -> SeenFile {
+    let content = seen.event["content"].clone();
+    SeenFile { event: seen.id().to_owned(), name: string(&content["filename"]), content }
 }
 
 /// A message after its author's edits. `None` while it has not been seen.

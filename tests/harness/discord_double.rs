@@ -31,6 +31,7 @@ mod sessions;
 mod snowflake;
 mod world;
 
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,6 +56,11 @@ use crate::wait::until;
 use guild::Channel;
 use sessions::Order;
 use world::World;
+
+/// Why Discord would not take a new message that mentions nobody; empty: it would.
+pub fn problems_of_message(body: &Value, files: &[UploadedFile]) -> Vec<String> {
+    bodies::problems(bodies::Kind::Create, body, files, &BTreeSet::new())
+}
 
 /// One guild with one bot, one channel and whoever joins. It ends when it is dropped.
 pub struct DiscordDouble {

@@ -1,5 +1,6 @@
 //! What Countersign promises, tried on real servers and real agents.
 
+mod cards;
 mod check;
 mod demo;
 mod discord;

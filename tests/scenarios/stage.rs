@@ -15,7 +15,7 @@ pub(crate) use discord::Discord;
 pub(crate) use home::Home;
 pub(crate) use matrix::Matrix;
 pub(crate) use place::{Place, Who};
-pub(crate) use web::{Web, press_option};
+pub(crate) use web::{Web, WebCard, press_option};
 
 /// What a scenario starts from.
 #[derive(Clone, Copy)]
@@ -56,6 +56,12 @@ impl<P: Place> Stage<P> {
 
     pub(crate) async fn ask_with(&mut self, name: &str, options: &Value) -> String {
         self.ask_all(&[name], options).await
+    }
+
+    /// The agent asks to run a command of any length; the prompt's id.
+    pub(crate) async fn ask_to_run(&mut self, name: &str, command: &str) -> String {
+        let ask = json!({"title": name, "kind": "execute", "command": command, "marker": self.marker(name), "options": OPTIONS});
+        self.bridge.prompt(&self.session, &json!({"ask": [ask]}).to_string()).await
     }
 
     /// It asks for all of them at once.

@@ -1,8 +1,13 @@
 //! What a page is looked at with, and how it looks.
 
-use chromiumoxide::cdp::browser_protocol::browser::{PermissionDescriptor, PermissionSetting, SetPermissionParams};
+use std::path::Path;
+
+use chromiumoxide::cdp::browser_protocol::browser::{
+    PermissionDescriptor, PermissionSetting, SetDownloadBehaviorBehavior, SetDownloadBehaviorParams, SetPermissionParams,
+};
 use chromiumoxide::cdp::browser_protocol::emulation::{
-    MediaFeature, SetDeviceMetricsOverrideParams, SetEmulatedMediaParams, SetTouchEmulationEnabledParams,
+    MediaFeature, SetDeviceMetricsOverrideParams, SetEmulatedMediaParams, SetTimezoneOverrideParams,
+    SetTouchEmulationEnabledParams,
 };
 use chromiumoxide::cdp::browser_protocol::network::OverrideNetworkStateParams;
 use chromiumoxide::cdp::browser_protocol::page::CaptureScreenshotFormat;
@@ -51,6 +56,11 @@ impl Page {
         self.command(SetEmulatedMediaParams::builder().feature(feature).build()).await;
     }
 
+    /// `Asia/Tokyo`
+    pub async fn time_zone(&self, name: &str) {
+        self.command(SetTimezoneOverrideParams::new(name)).await;
+    }
+
     /// Takes the network away from this person, also from what they are loading, or gives it back.
     pub async fn offline(&self, offline: bool) {
         self.network.cut(offline);
@@ -64,6 +74,13 @@ impl Page {
         let allow = SetPermissionParams::builder().permission(permission).setting(PermissionSetting::Granted);
         let allow = allow.origin(origin).browser_context_id(self.context.clone()).build().expect("complete");
         within("a permission", self.browser.execute(allow)).await.expect("Chromium grants it");
+    }
+
+    /// Puts whatever this person saves into a folder, under the name that the page gives it.
+    pub async fn save_to(&self, folder: &Path) {
+        let save = SetDownloadBehaviorParams::builder().behavior(SetDownloadBehaviorBehavior::Allow);
+        let save = save.download_path(folder.to_str().expect("UTF-8")).browser_context_id(self.context.clone());
+        within("a folder", self.browser.execute(save.build().expect("complete"))).await.expect("Chromium saves there");
     }
 
     /// What is on the screen, as PNG, dot by dot.

@@ -185,7 +185,7 @@ class Control:
         self.backend.clock.advance(seconds)
 
     def do_fault(self, kind: str, method: str = "*", path: str = "*", times: int = 1, **more) -> None:
-        """The next requests like this one meet a `status`, a `rate_limit`, a `delay`, or `lose_answer`."""
+        """The next requests like this one meet a `status`, a `rate_limit`, a `delay`, `lose_answer`, or a `lie`."""
         self.world.faults.append({"kind": kind, "method": method, "path": path, "times": times, **more})
 
     async def do_drop(self, code: int = 4000, resumable: bool = True) -> None:

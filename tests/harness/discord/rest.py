@@ -45,6 +45,9 @@ class Rest:
             interaction = path.split("/")[2]
             took = time.monotonic() - self.world.delivered_at[interaction]
             self.world.acknowledged_after.setdefault(interaction, took)
+        if fault and fault["kind"] == "lie":
+            # It has happened, and the bot hears that it was refused.
+            return problem(fault["status"], fault.get("code", 0), "a test's fault")
         if fault and fault["kind"] == "lose_answer":
             # It has happened, and the bot does not hear so.
             request.transport.abort()
@@ -74,6 +77,10 @@ class Rest:
             case ["PATCH", "channels", channel] if self.thread_is(channel, "locked"):
                 # Without the permission to manage threads, which the bot does not ask for.
                 raise errors.missing_permissions()
+            case ["POST", "channels", channel, "messages"] if files:
+                # simcord asks for it only where a message is forwarded.
+                backend.require_permissions(world.guild.id, backend.bot_user.id, int(channel), "attach_files")
+        match [method, *path.strip("/").split("/")]:
             case ["POST", "channels", channel, "messages"] if is_enforced(body):
                 return self.post_once(int(channel), body, lambda: self.route(method, path, body, files, query))
         result = self.route(method, path, body, files, query)

@@ -83,6 +83,7 @@ impl ApiError {
     pub const UNAUTHORIZED: Self = Self { status: 401, code: 0, message: "401: Unauthorized" };
     pub const MISSING_ACCESS: Self = Self { status: 403, code: 50001, message: "Missing Access" };
     pub const MISSING_PERMISSIONS: Self = Self { status: 403, code: 50013, message: "Missing Permissions" };
+    pub const TOO_LARGE: Self = Self { status: 413, code: 40005, message: "Request entity too large" };
     pub const UNKNOWN_CHANNEL: Self = Self { status: 404, code: 10003, message: "Unknown Channel" };
     pub const UNKNOWN_GUILD: Self = Self { status: 404, code: 10004, message: "Unknown Guild" };
     pub const UNKNOWN_MEMBER: Self = Self { status: 404, code: 10007, message: "Unknown Member" };

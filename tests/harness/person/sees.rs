@@ -1,6 +1,9 @@
 //! What a person sees, and waits to see.
 
-use crate::cards::{self, SeenCard, Shown};
+use matrix_sdk::media::{MediaFormat, MediaRequestParameters};
+use matrix_sdk::ruma::events::room::MediaSource;
+
+use crate::cards::{self, SeenCard, SeenFile, Shown};
 use crate::person::Member;
 use crate::sight::Seen;
 use crate::wait::until;
@@ -46,6 +49,13 @@ impl Member {
     pub async fn wait_for_edit(&self, message: &str, satisfies: impl Fn(&Shown) -> bool) -> Shown {
         let find = |events: &[Seen]| cards::latest(events, message).filter(|shown| satisfies(shown));
         self.sight.wait_for(&format!("an edit of {message}"), find).await
+    }
+
+    /// Downloads a file, and decrypts it where it is encrypted.
+    pub async fn read(&self, file: &SeenFile) -> Vec<u8> {
+        let source: MediaSource = serde_json::from_value(file.content.clone()).expect("it says where it is");
+        let request = MediaRequestParameters { source, format: MediaFormat::File };
+        self.client().media().get_media_content(&request, false).await.expect("it can be downloaded")
     }
 
     pub fn poll_ended(&self, poll: &str) -> bool {

@@ -1,5 +1,11 @@
 //! What the bridge sends to Discord.
 
+use bridge_model::{
+    Button, ButtonStyle, ButtonToken, Card, Digest, Origin, RequestId, RoomName, Section, SectionBody, Shown, SourceName,
+    Timestamp,
+};
+use countersign_tests::discord_double::{UploadedFile, problems_of_message};
+use discord_room::{Preview, preview};
 use serde_json::{Value, json};
 
 use super::Stage;
@@ -42,4 +48,47 @@ async fn an_option_id_is_in_no_request() {
     let requests = stage.place.server.requests().await;
     assert!(requests.iter().any(|request| request["files"] != json!([])));
     assert!(!json!(requests).to_string().contains(secret));
+}
+
+#[test]
+fn whatever_is_on_a_card_discord_takes_its_message() {
+    let texts = ["", "ls", "```", "\u{202e}x", "🦀", "@everyone <t:0> # x", "a\nb\tc", "\u{1f468}\u{200d}\u{1f469}"];
+    let kinds = [SectionBody::Code, SectionBody::Diff, |text: Shown| SectionBody::Text(Shown::line(text.as_str()))];
+    for text in texts {
+        for times in [1, 40, 400, 4_000, 60_000] {
+            for count in [1, 25] {
+                let text = Shown::block(&text.repeat(times));
+                let sections =
+                    kinds.map(|kind| Section { note: "@everyone `x`".to_owned(), ..Section::new("Command", kind(text.clone())) });
+                takes(&card(sections.to_vec(), count));
+            }
+        }
+    }
+}
+
+fn takes(card: &Card) {
+    let Preview { bodies, file } = preview(card).expect("a message");
+    let files: Vec<_> = file
+        .into_iter()
+        .map(|file| UploadedFile { part: "files[0]".to_owned(), name: file.name, content: file.text.into() })
+        .collect();
+    let [body] = &bodies[..] else { panic!("{bodies:?}") };
+    assert_eq!(problems_of_message(body, &files), [""; 0], "{body:#}");
+    assert_eq!(body["attachments"].as_array().map_or(0, Vec::len), files.len(), "{body:#}");
+    assert!(body["content"].as_str().expect("a text").encode_utf16().count() <= 2_000, "{body:#}");
+}
+
+fn card(sections: Vec<Section>, buttons: u128) -> Card {
+    let button = |at| Button { token: ButtonToken::from_random(at), label: Shown::line("Yes"), style: ButtonStyle::AllowOnce };
+    Card {
+        request: RequestId { run: u64::MAX, number: u64::MAX },
+        room: RoomName::new("builds"),
+        origin: Origin { source: SourceName::new("acp"), session: None, agent: Shown::line("Coder") },
+        headline: Shown::line("\"Coder\" wants to run: ls"),
+        sections,
+        buttons: (0..buttons).map(button).collect(),
+        deadline: Timestamp::from_unix_millis(1_796_020_000_000),
+        is_whole: true,
+        digest: Digest::from_bytes([0; 32]),
+    }
 }

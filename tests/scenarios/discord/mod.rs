@@ -3,6 +3,7 @@
 mod bodies;
 mod clicks;
 mod delivery;
+mod files;
 mod options;
 mod outages;
 mod rooms;

@@ -53,7 +53,7 @@ impl<B: Board> Showing<B> {
                             }
                             rest(backoff.next_span()).await;
                         }
-                        Ok(()) | Err(RoomError::Refused(_) | RoomError::NotShowable(_)) => {
+                        Ok(()) | Err(RoomError::Refused(_) | RoomError::NotShowable(_) | RoomError::NotAttached(_)) => {
                             let _ = inbox.send(Input::CardClosed(request));
                         }
                     }

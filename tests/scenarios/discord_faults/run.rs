@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use bridge_core::{Bridge, Clicks, Effect, Input, Limits, Room, RoomError, RoomRules, Rules, SourceEvent, Tokens};
+use bridge_core::{Bridge, Clicks, Details, Effect, Input, Limits, Room, RoomError, RoomRules, Rules, SourceEvent, Tokens};
 use bridge_model::{
     ButtonToken, OptionId, OptionKind, Options, Outcome, PermissionOption, PermissionRequest, PersonId, ReplyTo, RoomName,
     Secret, Session, SessionId, SourceName, Timestamp, ToolCall, ToolKind,
 };
-use countersign_tests::discord_double::DiscordDouble;
+use countersign_tests::discord_double::{DiscordDouble, RestRequest};
 use countersign_tests::rest;
 use discord_room::{DiscordBoard, DiscordRoom, LIMITS, Mention, RoomOptions, Threads};
 use fastrand::Rng;
-use policy::{Approvers, Listed, Policy, RefusalStyle, Verdict, Who};
+use policy::{Approvers, Listed, Policy, RefusalStyle, Verdict, WhenChanged, Who};
+use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
@@ -40,6 +41,8 @@ pub(crate) struct Tally {
     pub(crate) presses: usize,
     pub(crate) acknowledged: usize,
     pub(crate) posted_again: usize,
+    pub(crate) with_file: usize,
+    pub(crate) files_refused: usize,
     pub(crate) reconnected: usize,
 }
 
@@ -51,6 +54,8 @@ impl Tally {
         self.presses += other.presses;
         self.acknowledged += other.acknowledged;
         self.posted_again += other.posted_again;
+        self.with_file += other.with_file;
+        self.files_refused += other.files_refused;
         self.reconnected += other.reconnected;
     }
 }
@@ -174,17 +179,26 @@ impl Day {
             id: OptionId::parse(&RawValue::from_string(format!("\"{id}\"")).expect("JSON")).expect("an id"),
             name: name.to_owned(),
             kind: OptionKind::parse(kind),
+            meta: None,
         };
         let request = PermissionRequest {
             from: ReplyTo { source: SourceName::new(SOURCE), ask: self.asked },
             session: Session { id: Some(SessionId::new("s")), ..Session::default() },
             title: None,
             description: None,
-            tool_call: Some(ToolCall { kind: ToolKind::Execute, title: Some(title(self.asked)), ..ToolCall::default() }),
+            tool_call: Some(self.tool_call()),
             options: Options::new(LABELS.into_iter().map(option).collect()).expect("options"),
+            meta: None,
         };
         self.asked += 1;
         self.give(Input::Source(SourceEvent::Requested(Box::new(request))));
+    }
+
+    /// Half of them need a file.
+    fn tool_call(&mut self) -> ToolCall {
+        let title = title(self.asked);
+        let command = self.dice.bool().then(|| json!({"command": format!("{title}{}", " and another".repeat(500))}));
+        ToolCall { kind: ToolKind::Execute, title: Some(title), raw_input: command, ..ToolCall::default() }
     }
 
     /// Lets the bridge work.
@@ -266,6 +280,8 @@ impl Day {
             presses: self.crowd.presses().len(),
             acknowledged: self.discord.acks().iter().filter(|ack| ack.status == 204).count(),
             posted_again: messages.iter().map(|message| message.posts - 1).sum(),
+            with_file: messages.iter().filter(|message| !message.files.is_empty()).count(),
+            files_refused: self.discord.requests().iter().filter(|request| is_refused_file(request)).count(),
             reconnected: self.discord.hellos().len() - 1,
         })
     }
@@ -292,14 +308,25 @@ impl Day {
 fn rules(approvers: [PersonId; 2]) -> Rules {
     let room = RoomRules {
         approvers: Approvers { who: Who::Listed(Listed::people(approvers)), power_min: None, bots: BTreeSet::new() },
+        details: Details::Full,
         card: LIMITS,
     };
     Rules {
-        policy: Policy { by_kind: BTreeMap::new(), default: Verdict::Ask, lifetime: LIFETIME, refusal: RefusalStyle::RejectOnce },
+        policy: Policy {
+            by_kind: BTreeMap::new(),
+            default: Verdict::Ask,
+            lifetime: LIFETIME,
+            refusal: RefusalStyle::RejectOnce,
+            when_changed: WhenChanged::Refuse,
+        },
         rooms: [(RoomName::new(ROOM), room)].into(),
         routes: [(SourceName::new(SOURCE), RoomName::new(ROOM))].into(),
         limits: Limits { say_pending_after: Duration::from_millis(200), ..Limits::default() },
     }
+}
+
+fn is_refused_file(request: &RestRequest) -> bool {
+    !request.files.is_empty() && request.answered.is_some_and(|status| [403, 413].contains(&status))
 }
 
 fn title(ask: u64) -> String {

@@ -20,7 +20,7 @@ fn fault(request: &RestRequest, dice: &mut Rng) -> Fault {
         0..3 => Fault::Late(delay),
         3..5 => Fault::Slow(delay),
         5..8 => Fault::Instead(refusal(request, dice)),
-        _ => Fault::Afterwards(loss(dice)),
+        _ => Fault::Afterwards(loss(request, dice)),
     }
 }
 
@@ -34,6 +34,7 @@ fn refusal(request: &RestRequest, dice: &mut Rng) -> Answer {
         (3, Route::Edit) => Answer::TooManyEdits(wait),
         (3 | 4, _) => bad_gateway(dice),
         (5, _) => Answer::Nothing,
+        (6..10, Route::Post) if !request.files.is_empty() => refused_file(dice),
         // For good. Nothing can be expected after it, so it does not happen where the end of a run has expectations.
         (6, Route::Post) => Answer::Error(ApiError::MISSING_ACCESS),
         (6, Route::Ack) => Answer::Error(ApiError::UNKNOWN_INTERACTION),
@@ -43,14 +44,21 @@ fn refusal(request: &RestRequest, dice: &mut Rng) -> Answer {
 }
 
 /// What a client may see of what was done.
-fn loss(dice: &mut Rng) -> Answer {
+fn loss(request: &RestRequest, dice: &mut Rng) -> Answer {
     match dice.u8(..6) {
+        // That is no loss, but a lie.
+        5 if !request.files.is_empty() => refused_file(dice),
         0 => bad_gateway(dice),
         1 => Answer::Nothing,
         2 => Answer::BrokenJson,
         3 => Answer::OddJson,
         _ => Answer::Dropped,
     }
+}
+
+/// Without its file the message is taken.
+fn refused_file(dice: &mut Rng) -> Answer {
+    Answer::Error([ApiError::TOO_LARGE, ApiError::MISSING_PERMISSIONS][dice.usize(..2)])
 }
 
 fn bad_gateway(dice: &mut Rng) -> Answer {

@@ -2,6 +2,7 @@
 
 mod choosing;
 mod endings;
+mod files;
 mod outages;
 mod sessions;
 mod who;

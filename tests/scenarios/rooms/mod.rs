@@ -30,7 +30,9 @@ macro_rules! in_room {
 }
 
 mod buttons;
+mod changes;
 mod choosing;
+mod details;
 mod endings;
 mod outages;
 mod privacy;

@@ -15,7 +15,7 @@ async fn without_a_key_nobody_reads_or_presses() {
     let click = Visitor::click(&card, 0);
 
     let stranger = desk.stranger();
-    for path in ["/", "/join", "/page.js", "/cards.js", "/connection.js", "/page.css", "/icon.svg"] {
+    for path in ["/", "/join", "/page.js", "/cards.js", "/sections.js", "/file.js", "/connection.js", "/page.css", "/icon.svg"] {
         let answer = stranger.get(path).await;
         assert_eq!(answer.status, 200, "{path}");
         assert!(!answer.body.contains("keyless") && !answer.body.contains("builds"), "{path} tells what is asked");
@@ -212,7 +212,9 @@ async fn a_body_that_is_too_large_or_makes_no_sense_is_refused() {
 async fn every_answer_forbids_what_a_page_could_be_tricked_into() {
     let desk = Desk::open().await;
     let ada = desk.visitor("ada").await;
-    for path in ["/", "/page.js", "/api/join", "/api/nothing", "/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd"] {
+    for path in
+        ["/", "/page.js", "/api/join", "/api/file?card=1-1", "/api/nothing", "/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd"]
+    {
         let answer = ada.get(path).await;
         let header = |name: &str| answer.headers.get(name).map_or("", String::as_str);
         let policy = header("content-security-policy");

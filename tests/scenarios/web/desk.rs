@@ -52,6 +52,17 @@ impl Desk {
         self.web_room(&["invite", person]).await
     }
 
+    /// The agent asks in a room that bob has a key for, and ada has one for another.
+    pub(super) async fn of_two_rooms() -> (Self, Visitor, Visitor) {
+        let more = "[rooms.ops]\nweb = true\napprovers = \"anyone\"\n[acp]\nroom = \"ops\"";
+        let desk = Self::with(&Plan { more, ..PLAIN }, "").await;
+        let mut ada = desk.stranger();
+        ada.join(&desk.web_room(&["invite", "ada", "--room", "builds"]).await).await;
+        let mut bob = desk.stranger();
+        bob.join(&desk.web_room(&["invite", "bob", "--room", "ops"]).await).await;
+        (desk, ada, bob)
+    }
+
     pub(super) fn stranger(&self) -> Visitor {
         Visitor::new(&self.origin())
     }
@@ -73,7 +84,12 @@ impl Desk {
 
     /// The agent asks to create the file `name` in the home.
     pub(super) async fn ask(&mut self, name: &str) -> String {
-        let ask = json!({"title": name, "kind": "execute", "command": format!("touch {name}"), "marker": self.home.file(name),
+        self.ask_to_run(name, &format!("touch {name}")).await
+    }
+
+    /// The agent asks to run this, and creates the file `name` if it may.
+    pub(super) async fn ask_to_run(&mut self, name: &str, command: &str) -> String {
+        let ask = json!({"title": name, "kind": "execute", "command": command, "marker": self.home.file(name),
             "options": OPTIONS});
         self.bridge.prompt(&self.session, &json!({"ask": [ask]}).to_string()).await
     }

@@ -6,7 +6,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::desk::Desk;
-use crate::stage::{PLAIN, Plan};
 
 #[tokio::test]
 async fn a_revoked_key_neither_presses_nor_reads_from_then_on() {
@@ -66,12 +65,7 @@ async fn who_has_a_key_is_listed_and_a_link_lets_in_more_than_one_browser() {
 
 #[tokio::test]
 async fn a_key_for_one_room_neither_shows_nor_answers_another() {
-    let more = "[rooms.ops]\nweb = true\napprovers = \"anyone\"\n[acp]\nroom = \"ops\"";
-    let mut desk = Desk::with(&Plan { more, ..PLAIN }, "").await;
-    let mut ada = desk.stranger();
-    ada.join(&desk.web_room(&["invite", "ada", "--room", "builds"]).await).await;
-    let mut bob = desk.stranger();
-    bob.join(&desk.web_room(&["invite", "bob", "--room", "ops"]).await).await;
+    let (mut desk, mut ada, mut bob) = Desk::of_two_rooms().await;
     let (_adas, cards) = ada.open().await.expect("open");
     assert_eq!(cards, [Value::Null; 0]);
     let (mut bobs, _) = bob.open().await.expect("open");

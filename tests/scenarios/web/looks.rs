@@ -8,7 +8,10 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 
+use super::Stage;
 use crate::stage::{PLAIN, Place, Plan, Web, Who};
+
+const AS_IT_IS: &str = "0";
 
 /// The least contrast that text may have (WCAG 2.2, 1.4.3).
 const CONTRAST_MIN: f64 = 4.5;
@@ -61,7 +64,7 @@ async fn every_state_is_told_apart_and_read_in_light_and_dark_at_every_size() {
     bridge.wait_exit().await;
     let page = place.page(Who::Ada).await;
     page.wait_for("the bridge to be missed", "document.documentElement.dataset.connection === 'closed'").await;
-    picture(page, "closed").await;
+    picture(page, "closed", AS_IT_IS).await;
     drop(bridge);
 
     // An agent that dies over what it was told.
@@ -107,7 +110,7 @@ async fn every_state_is_told_apart_and_read_in_light_and_dark_at_every_size() {
 async fn look(place: &Web, state: &str) {
     let page = place.page(Who::Ada).await;
     page.wait_for(state, &format!("document.querySelector('article.card[data-state={state}]')")).await;
-    picture(page, state).await;
+    picture(page, state, AS_IT_IS).await;
     let words = page.eval(&format!("document.querySelector('article.card[data-state={state}] .state').textContent")).await;
     let expected = match state {
         "waiting" => "Waiting",
@@ -123,10 +126,11 @@ async fn look(place: &Web, state: &str) {
     assert_eq!(buttons != json!(0), state == "waiting", "{state} has {buttons} buttons");
 }
 
-/// On a phone and on a desk, by day and by night.
-async fn picture(page: &Page, name: &str) {
+/// On a phone and on a desk, by day and by night. `scroll`: how to get there.
+pub(super) async fn picture(page: &Page, name: &str, scroll: &str) {
     for (at, screen) in [("phone", Screen::PHONE), ("desktop", Screen::DESKTOP)] {
         page.screen(screen).await;
+        page.eval(scroll).await;
         for (by, scheme) in [("light", Scheme::Light), ("dark", Scheme::Dark)] {
             page.scheme(scheme).await;
             let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("page");
@@ -141,6 +145,21 @@ async fn picture(page: &Page, name: &str) {
         let wider = page.eval("document.documentElement.scrollWidth - innerWidth").await;
         assert!(wider.as_i64().is_some_and(|wider| wider <= 0), "{name} on a {at} is {wider} too wide");
     }
+}
+
+#[tokio::test]
+async fn an_ending_says_when_by_the_clock_of_whoever_reads_it() {
+    let mut stage = Stage::set(PLAIN).await;
+    stage.place.page(Who::Ada).await.time_zone("Asia/Tokyo").await;
+    let (prompt, card) = stage.ask_and_see("when").await;
+    stage.place.press(Who::Ada, &card, "No").await;
+    stage.outcome(&prompt, "when").await;
+    stage.place.closing(&card, "The agent has it").await;
+    let page = stage.place.page(Who::Ada).await;
+    let times = "(time => [time.textContent, ...['Asia/Tokyo', 'UTC'].map(timeZone => \
+        new Date(time.dateTime).toLocaleString([], { timeZone, dateStyle: 'medium', timeStyle: 'medium' }))])";
+    let times = page.wait_for("a time", &format!("{times}(document.querySelector('.ending time'))")).await;
+    assert!(times[0] == times[1] && times[0] != times[2], "{times}");
 }
 
 #[tokio::test]
@@ -165,7 +184,7 @@ async fn what_an_agent_writes_is_text_and_nothing_else() {
         0
     );
     assert_eq!(page.eval("document.title").await, "(1) Countersign");
-    picture(page, "hostile").await;
+    picture(page, "hostile", AS_IT_IS).await;
     // Nor would it run if it got in.
     let script =
         "const s = document.createElement('script'); s.textContent = 'document.title = \"pwned\"'; document.body.append(s)";

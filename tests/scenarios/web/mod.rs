@@ -4,8 +4,10 @@ mod abroad;
 mod attacks;
 mod crowds;
 mod desk;
+mod file;
 mod keys;
 mod looks;
 mod page;
+mod warnings;
 
 type Stage = crate::stage::Stage<crate::stage::Web>;

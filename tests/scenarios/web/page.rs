@@ -39,7 +39,7 @@ async fn every_button_says_what_it_does_and_every_news_is_heard() {
     let (prompt, card) = stage.ask_and_see("heard").await;
     let page = stage.place.page(Who::Ada).await;
     let names = page.eval("[...document.querySelectorAll('button.option')].map(b => b.textContent)").await;
-    assert_eq!(names, json!(["Yes allows once", "Always allows always", "No refuses"]));
+    assert_eq!(names, json!(["Yes allows once", "Always allows more than this once, as far as the agent decides", "No refuses"]));
     let group =
         page.eval("document.getElementById(document.querySelector('.options').getAttribute('aria-labelledby')).textContent");
     assert!(group.await.as_str().is_some_and(|text| text.contains("touch heard")));

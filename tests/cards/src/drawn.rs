@@ -1,0 +1,64 @@
+//! Cards as the bridge draws them, without a room.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bridge_core::{Bridge, Details, Effect, Input, Limits, RoomRules, Rules, SourceEvent, Tokens};
+use bridge_model::{ButtonToken, Card, CardLimits, PermissionRequest, RoomName, Timestamp};
+use policy::{Approvers, Policy, RefusalStyle, Verdict, WhenChanged, Who};
+
+/// 2026-11-30 14:27:05 UTC.
+const NOW: Timestamp = Timestamp::from_unix_millis(1_796_048_825_000);
+
+struct Counted(u128);
+
+impl Tokens for Counted {
+    fn draw(&mut self) -> ButtonToken {
+        self.0 += 1;
+        ButtonToken::from_random(self.0)
+    }
+}
+
+/// The card of a request in a room that shows so much; or why it has none.
+pub fn card(request: PermissionRequest, limits: CardLimits, details: Details) -> Result<Card, String> {
+    let room = RoomName::new("builds");
+    let room_rules =
+        RoomRules { approvers: Approvers { who: Who::Anyone, power_min: None, bots: [].into() }, details, card: limits };
+    let policy = Policy {
+        by_kind: BTreeMap::new(),
+        default: Verdict::Ask,
+        lifetime: Duration::from_mins(5),
+        refusal: RefusalStyle::RejectOnce,
+        when_changed: WhenChanged::Refuse,
+    };
+    let rules = Rules {
+        policy,
+        rooms: [(room.clone(), room_rules)].into(),
+        routes: [(request.from.source.clone(), room)].into(),
+        limits: Limits::default(),
+    };
+    let mut bridge = Bridge::new(rules, 1, Counted(0));
+    let effects = bridge.handle(NOW, Input::Source(SourceEvent::Requested(Box::new(request))));
+    let mut closing = None;
+    for effect in flat(effects) {
+        match effect {
+            Effect::Post { card, .. } => return Ok(card),
+            Effect::Close { closed, .. } => closing = Some(closed.ending),
+            Effect::Record { .. } | Effect::Reply { .. } | Effect::Answer { .. } => {}
+        }
+    }
+    Err(format!("{closing:?}"))
+}
+
+fn flat(effects: Vec<Effect>) -> Vec<Effect> {
+    let mut all = Vec::new();
+    for effect in effects {
+        match effect {
+            Effect::Record { then, .. } => all.extend(flat(then)),
+            effect @ (Effect::Post { .. } | Effect::Close { .. } | Effect::Reply { .. } | Effect::Answer { .. }) => {
+                all.push(effect);
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,51 @@
+//! Characters that a person cannot see, by a list of its own.
+
+use std::ops::RangeInclusive;
+
+/// Blank, invisible, or steering what is around them.
+const UNSEEN: [RangeInclusive<u32>; 32] = [
+    0x00..=0x08,
+    0x0b..=0x1f,
+    0x7f..=0xa0,
+    0xad..=0xad,
+    0x34f..=0x34f,
+    0x61c..=0x61c,
+    0x115f..=0x1160,
+    0x1680..=0x1680,
+    0x17b4..=0x17b5,
+    0x180b..=0x180f,
+    0x2000..=0x200f,
+    0x2028..=0x202f,
+    0x205f..=0x206f,
+    0x2800..=0x2800,
+    0x3000..=0x3000,
+    0x3164..=0x3164,
+    0xd800..=0xdfff,
+    0xe000..=0xf8ff,
+    0xfe00..=0xfe0f,
+    0xfeff..=0xfeff,
+    0xffa0..=0xffa0,
+    0xfff0..=0xfffb,
+    0xffff..=0xffff,
+    0x1bca0..=0x1bca3,
+    0x1d173..=0x1d17a,
+    0x1ffff..=0x1ffff,
+    0xe0000..=0xe0fff,
+    0xf0000..=0xf0010,
+    0xf_fffe..=0xf_ffff,
+    0x10_0000..=0x10_0010,
+    0x10_fffe..=0x10_ffff,
+    0xfdd0..=0xfdef,
+];
+
+/// Says which character nobody can see, if there is one.
+pub(super) fn unseen(text: &str) -> Option<char> {
+    text.chars().find(|c| UNSEEN.iter().any(|range| range.contains(&u32::from(*c))))
+}
+
+pub(super) fn check(what: &str, text: &str) -> Result<(), String> {
+    match unseen(text) {
+        None => Ok(()),
+        Some(c) => Err(format!("{what} has U+{:04X}: {text:?}", u32::from(c))),
+    }
+}
