@@ -5,8 +5,6 @@ mod details;
 mod diff;
 mod ink;
 
-use std::time::Duration;
-
 use bridge_model::{
     Button, ButtonStyle, ButtonToken, Card, CardLimits, Digest, OptionKind, Origin, PermissionRequest, RequestId, RoomName,
     Section, SectionBody, Shown, Timestamp, ToolKind,
@@ -15,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use self::ink::Ink;
 use crate::file::file;
+use crate::layout::cut;
 use crate::wording::{AN_AGENT, About, does, quoted, wants};
 
 /// Characters of a person's or an agent's name on a card.
@@ -41,7 +40,6 @@ pub(crate) struct Drawn {
     pub(crate) card: Card,
     /// Each live button's option, by its place in the agent's list.
     pub(crate) live: Vec<(ButtonToken, usize)>,
-    pub(crate) within: Duration,
 }
 
 /// What a card is to be drawn of.
@@ -76,7 +74,7 @@ impl Sketch<'_> {
             .enumerate()
             .map(|(at, ((option, label), token))| (at, &option.kind, Button { token, label, style: style(&option.kind) }));
         let mut live: Vec<_> = live.collect();
-        let (whole, bytes) = self.card(self.sections(legend.clone()), live.iter().map(|(_, _, button)| button.clone()).collect());
+        let (whole, bytes) = self.card(self.sections(legend), live.iter().map(|(_, _, button)| button.clone()).collect());
         let card = match self.why_not_whole(&whole, bytes) {
             None => whole,
             Some(why) => {
@@ -84,11 +82,11 @@ impl Sketch<'_> {
                 if live.is_empty() {
                     return Err("it is too long to be shown whole, and it offers no option that only refuses".to_owned());
                 }
-                self.part(legend, &why, live.iter().map(|(_, _, button)| button.clone()).collect())?
+                self.part(whole.sections, &why, live.iter().map(|(_, _, button)| button.clone()).collect())?
             }
         };
         let live = live.into_iter().map(|(at, _, button)| (button.token, at)).collect();
-        Ok(Drawn { card, live, within: Duration::ZERO })
+        Ok(Drawn { card, live })
     }
 
     fn sections(&self, legend: Option<Section>) -> Vec<Section> {
@@ -138,19 +136,18 @@ impl Sketch<'_> {
         })
     }
 
-    /// As much as may fit, which its room may have to cut further, and why that is not enough.
-    fn part(&self, legend: Option<Section>, why: &str, buttons: Vec<Button>) -> Result<Card, String> {
+    /// As much of the sections as may fit, which its room may have to cut further, and why that is not enough.
+    fn part(&self, sections: Vec<Section>, why: &str, buttons: Vec<Button>) -> Result<Card, String> {
         let only_refusing =
             Section::new(Section::ONLY_REFUSING, SectionBody::Ours(format!("{why} So it cannot be allowed from here.")));
-        let sections: Vec<Section> = [only_refusing].into_iter().chain(self.sections(legend)).collect();
+        let sections: Vec<Section> = [only_refusing].into_iter().chain(sections).collect();
         let size = |section: &Section| section.heading.len() + section.note.len() + section.text().len();
         let vital: usize = sections.iter().filter(|section| section.is_vital()).map(size).sum();
         let left = self.limits.unattached_bytes_max.checked_sub(vital);
         let left = left.ok_or_else(|| "the names of its options are too long to be shown".to_owned())?;
         let lengths = sections.iter().filter(|section| !section.is_vital()).map(|section| section.text().chars().count());
         let each_max = share(lengths.collect(), left);
-        let cut = |section: Section| if section.is_vital() { section } else { section.cut(each_max) };
-        let (card, _) = self.card(sections.into_iter().map(cut).collect(), buttons);
+        let (card, _) = self.card(sections.iter().map(|section| cut(section, each_max)).collect(), buttons);
         Ok(Card { is_whole: false, ..card })
     }
 }

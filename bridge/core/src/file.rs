@@ -35,8 +35,7 @@ pub fn file(card: &Card) -> CardFile {
 }
 
 /// A card's headline and sections as plain text.
-#[must_use]
-pub fn plain_card(card: &Card) -> String {
+fn plain_card(card: &Card) -> String {
     let mut text = format!("{} (#{})\n", card.headline, card.request.number);
     for section in &card.sections {
         plain_section(&mut text, section);
@@ -45,7 +44,7 @@ pub fn plain_card(card: &Card) -> String {
 }
 
 /// A section as plain text, its own words where no line of the agent's can begin.
-pub fn plain_section(text: &mut String, section: &Section) {
+fn plain_section(text: &mut String, section: &Section) {
     let Section { heading, note, body, .. } = section;
     let (head, after) = section.around_gap();
     let _ = write!(text, "\n{heading}");

@@ -58,7 +58,8 @@ pub fn section_rows(section: &Section, columns: usize) -> usize {
     section.text().lines().map(|line| crate::columns(line).div_ceil(columns).max(1)).sum()
 }
 
-fn cut(section: &Section, kept: usize) -> Section {
+/// A section of which so many characters are kept, unless it is vital.
+pub(crate) fn cut(section: &Section, kept: usize) -> Section {
     if section.is_vital() { section.clone() } else { section.cut(kept) }
 }
 

@@ -22,6 +22,6 @@ pub use bridge::{Bridge, Limits, RoomRules, Rules, Tokens};
 pub use card::Details;
 pub use edges::{Asks, Board, Clicks, Replies, Room, RoomError, RoomEvent, Source, SourceError, SourceEvent, part_name};
 pub use effect::{Effect, Entry, Input};
-pub use file::{CardFile, file, plain_card, plain_section};
+pub use file::{CardFile, file};
 pub use layout::{Laid, lay_out, rows, section_rows};
 pub use wrap::{columns, wrapped};

@@ -1,12 +1,13 @@
 //! How a request comes to be held: its card is drawn, posted, and drawn anew where it has to be.
 
 use bridge_model::{
-    CardRef, ClosedCard, Ending, Outcome, PermissionRequest, Refused, ReplyTo, RequestId, RoomName, Shown, Timestamp, Withdrawn,
+    Card, CardRef, ClosedCard, Ending, Outcome, PermissionRequest, Refused, ReplyTo, RequestId, RoomName, Shown, Timestamp,
+    Withdrawn,
 };
 use policy::{Verdict, WhenChanged};
 
 use super::{Bridge, RoomRules, Tell, Tokens};
-use crate::card::{self, Drawn, Sketch};
+use crate::card::{self, Details, Drawn, Sketch};
 use crate::held::{Held, Phase};
 use crate::settled::SettledCard;
 use crate::{Effect, Entry, RoomError};
@@ -29,8 +30,8 @@ impl<T: Tokens> Bridge<T> {
             Verdict::AutoDeny => self.refuse_at_once(now, id, None, request, Refused::ByPolicy),
             Verdict::Ask => {
                 let deadline = self.rules.policy.deadline(now);
-                match self.draw(now, id, room.as_ref(), &request, deadline, None) {
-                    Ok(card) => self.hold(card, request, 0),
+                match self.draw(id, room.as_ref(), &request, deadline, None) {
+                    Ok(drawn) => vec![self.hold(now, drawn, request, 0)],
                     Err(refused) => self.refuse_at_once(now, id, room, request, refused),
                 }
             }
@@ -40,7 +41,6 @@ impl<T: Tokens> Bridge<T> {
     /// The card of a request that can be held, or why it cannot. `instead_of` as in [`Sketch`].
     fn draw(
         &mut self,
-        now: Timestamp,
         id: RequestId,
         room: Option<&RoomName>,
         request: &PermissionRequest,
@@ -58,19 +58,24 @@ impl<T: Tokens> Bridge<T> {
         let tokens: Vec<_> = request.options.as_slice().iter().map(|_| self.tokens.draw()).collect();
         let RoomRules { card: limits, details, .. } = *rules;
         let sketch = Sketch { request: id, room, asked: request, deadline, limits, details, instead_of, no_file: None };
-        let drawn = sketch.draw(tokens).map_err(Refused::NotShowable)?;
-        Ok(Drawn { within: deadline.since(now), ..drawn })
+        sketch.draw(tokens).map_err(Refused::NotShowable)
     }
 
     /// `times_changed`: how often the agent has changed it.
-    fn hold(&mut self, drawn: Drawn, request: PermissionRequest, times_changed: u8) -> Vec<Effect> {
-        let Drawn { card, live, within } = drawn;
-        let (id, room, headline, deadline) = (card.request, card.room.clone(), card.headline.clone(), card.deadline);
-        self.buttons.extend(live.into_iter().map(|(token, at)| (token, (id, at))));
-        let entry = Entry::Held { request: id, room: room.clone(), headline: headline.clone(), deadline, shown: card.digest };
+    fn hold(&mut self, now: Timestamp, drawn: Drawn, request: PermissionRequest, times_changed: u8) -> Effect {
+        let Card { request: id, room, headline, deadline, .. } = &drawn.card;
+        let (room, headline, deadline) = (room.clone(), headline.clone(), *deadline);
         let phase = Phase::Posting { clicks: Vec::new() };
-        self.held.insert(id, Held { request, room, headline, deadline, phase, times_changed, without_file: false });
-        vec![Effect::Record { entry, then: vec![Effect::Post { card, within }] }]
+        self.held.insert(*id, Held { request, room, headline, deadline, phase, times_changed, without_file: false });
+        self.show(now, drawn)
+    }
+
+    /// Posts the card of a held request once it is on record.
+    fn show(&mut self, now: Timestamp, Drawn { card, live }: Drawn) -> Effect {
+        let Card { request, deadline, digest: shown, .. } = card;
+        self.buttons.extend(live.into_iter().map(|(token, at)| (token, (request, at))));
+        let entry = Entry::Held { request, room: card.room.clone(), headline: card.headline.clone(), deadline, shown };
+        Effect::Record { entry, then: vec![Effect::Post { card, within: deadline.since(now) }] }
     }
 
     pub(super) fn posted(&mut self, now: Timestamp, id: RequestId, card: CardRef) -> Vec<Effect> {
@@ -122,23 +127,15 @@ impl<T: Tokens> Bridge<T> {
             instead_of: None,
             no_file: Some(why),
         };
-        let Drawn { card, live, .. } = sketch.draw(tokens).ok()?;
+        let drawn = sketch.draw(tokens).ok()?;
         self.buttons.retain(|_, (request, _)| *request != id);
-        self.buttons.extend(live.into_iter().map(|(token, at)| (token, (id, at))));
-        let entry = Entry::Held {
-            request: id,
-            room: held.room.clone(),
-            headline: held.headline.clone(),
-            deadline: held.deadline,
-            shown: card.digest,
-        };
-        Some(Effect::Record { entry, then: vec![Effect::Post { card, within: held.deadline.since(now) }] })
+        Some(self.show(now, drawn))
     }
 
     /// The card no longer shows what would be done, so it ends at once.
     pub(super) fn changed(&mut self, now: Timestamp, id: RequestId, request: Option<PermissionRequest>) -> Vec<Effect> {
         let Some(held) = self.held.get(id) else { return Vec::new() };
-        let details = self.rules.rooms.get(&held.room).map(|rules| rules.details).unwrap_or_default();
+        let details = self.details(Some(&held.room));
         let what = request.as_ref().map(|request| card::changed(&held.request, request, details)).unwrap_or_default();
         let times_changed = held.times_changed + 1;
         let (room, deadline) = (held.room.clone(), held.deadline);
@@ -149,14 +146,14 @@ impl<T: Tokens> Bridge<T> {
         let asked_again =
             request.filter(|request| may_ask && self.rules.policy.verdict(request) == Verdict::Ask).and_then(|request| {
                 let next = self.next_id();
-                let card = self.draw(now, next, Some(&room), &request, deadline, Some((id.number, &what))).ok()?;
+                let card = self.draw(next, Some(&room), &request, deadline, Some((id.number, &what))).ok()?;
                 Some((card, request))
             });
         match asked_again {
             None => self.refuse(now, id, Refused::Changed(what)),
             Some((card, request)) => {
                 let mut effects = self.settle(now, id, Ending::Withdrawn(Withdrawn::AskedAgain), Tell::Nobody);
-                effects.extend(self.hold(card, request, times_changed));
+                effects.push(self.hold(now, card, request, times_changed));
                 effects
             }
         }
@@ -193,11 +190,15 @@ impl<T: Tokens> Bridge<T> {
         ending: Ending,
     ) -> Vec<Effect> {
         let outcome = self.rules.policy.refusal.refusal(&request.options);
-        let details = room.as_ref().and_then(|room| self.rules.rooms.get(room)).map(|rules| rules.details).unwrap_or_default();
-        let headline = card::headline(&request, details);
+        let headline = card::headline(&request, self.details(room.as_ref()));
         let mut effects = Self::record_and_tell(now, id, room, headline, ending);
         effects.insert(1, Effect::Reply { request: id, to: request.from, outcome });
         effects
+    }
+
+    /// How much a room shows.
+    fn details(&self, room: Option<&RoomName>) -> Details {
+        room.and_then(|room| self.rules.rooms.get(room)).map(|rules| rules.details).unwrap_or_default()
     }
 
     fn record_and_tell(now: Timestamp, id: RequestId, room: Option<RoomName>, headline: Shown, ending: Ending) -> Vec<Effect> {
