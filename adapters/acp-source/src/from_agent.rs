@@ -170,7 +170,13 @@ impl FromAgent {
                     state.sessions.has_mode(&session, mode);
                 }
             }
-            _ => {}
+            // Whatever it says of a tool call that waits: not knowing is a change.
+            _ => {
+                let call = head.tool_call_id.and_then(text);
+                let changed = call.map(|call| state.changed(&session, &call, None)).unwrap_or_default();
+                let news = changed.into_iter().map(|ask| SourceEvent::Changed { ask: self.wire.reply_to(ask), now: None });
+                self.news.extend(news);
+            }
         }
     }
 

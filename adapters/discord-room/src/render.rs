@@ -1,6 +1,6 @@
 //! A card as a Discord message, and the edit that says how it ended.
 
-use bridge_core::wording::{self, Words, does};
+use bridge_core::wording::{self, Words, capitalised, does};
 use bridge_core::{CardFile, Laid, RoomError, file, lay_out, rows};
 use bridge_model::{ButtonStyle, Card, ClosedCard, RequestId, Section, Shown};
 use serde::Serialize;
@@ -205,10 +205,6 @@ fn what_buttons_do(card: &Card) -> Vec<String> {
         format!("**{}:** {}", capitalised(does(style)), labels.collect::<Vec<_>>().join(", "))
     };
     styles.into_iter().map(group).collect()
-}
-
-fn capitalised(text: &str) -> String {
-    text[..1].to_uppercase() + &text[1..]
 }
 
 fn units(text: &str) -> usize {

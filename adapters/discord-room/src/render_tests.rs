@@ -181,7 +181,7 @@ fn what_does_not_fit_is_attached_whole_and_its_end_stays_in_sight() {
     let sent = super::card(&card, &Mention::default(), true).expect("a card");
     let file = sent.file.clone().expect("a file");
     assert_eq!(file, bridge_core::file(&card));
-    assert!(file.text.contains(&command.replace('\n', "\n    ")) && file.text.contains("Yes (allows once)"), "{}", file.text);
+    assert!(file.text.contains(&command.replace('\n', "\n    ")) && file.text.contains("Allows once: Yes"), "{}", file.text);
     let content = text_of(&body(&sent));
     let characters = file.characters();
     let note = format!(

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use bridge_core::wording::{self, Words, does, ending_text};
+use bridge_core::wording::{self, Words, ending_text};
 use bridge_core::{CardFile, Laid, RoomError, lay_out, rows};
 use bridge_model::{Card, ClosedCard, Ending, RequestId, Section, SectionBody};
 use matrix_sdk::ruma::EventId;
@@ -164,7 +164,7 @@ fn headline(draft: &mut Draft, headline: &str, request: RequestId) {
     draft.ours(&format!(" (#{})", request.number));
 }
 
-/// The buttons of a card, as a poll with one answer per option: the agent's label, and what it does in our words.
+/// The buttons of a card, as a poll with one answer per option: what it does in our words, and the agent's label.
 fn poll(card: &Card) -> Value {
     // All that is in sight on a phone that opens the room.
     let warnings = card.sections.iter().filter(|section| section.is_warning());
@@ -176,7 +176,7 @@ fn poll(card: &Card) -> Value {
         .iter()
         .enumerate()
         .map(|(at, button)| {
-            let text = format!("{} ({})", inert(button.label.as_str()), does(button.style));
+            let text = wording::labelled(&inert(button.label.as_str()), button.style);
             let _ = write!(fallback, "\n{}. {text}", at + 1);
             json!({ "id": button.token.to_string(), TEXT: text })
         })

@@ -13,8 +13,9 @@ use sha2::{Digest as _, Sha256};
 
 use self::ink::Ink;
 use crate::file::file;
-use crate::layout::cut;
-use crate::wording::{AN_AGENT, About, does, quoted, wants};
+use crate::held::InsteadOf;
+use crate::layout::{KEPT_MIN, cut};
+use crate::wording::{AN_AGENT, About, labelled, quoted, wants};
 
 /// Characters of a person's or an agent's name on a card.
 pub(crate) const NAME_MAX: usize = 64;
@@ -51,7 +52,7 @@ pub(crate) struct Sketch<'a> {
     pub(crate) limits: CardLimits,
     pub(crate) details: Details,
     /// The number of the card that it takes the place of, and what is not as it was there.
-    pub(crate) instead_of: Option<(u64, &'a str)>,
+    pub(crate) instead_of: Option<&'a InsteadOf>,
     /// Why no file can be attached, if it is known.
     pub(crate) no_file: Option<&'a str>,
 }
@@ -146,7 +147,12 @@ impl Sketch<'_> {
         let left = self.limits.unattached_bytes_max.checked_sub(vital);
         let left = left.ok_or_else(|| "the names of its options are too long to be shown".to_owned())?;
         let lengths = sections.iter().filter(|section| !section.is_vital()).map(|section| section.text().chars().count());
-        let each_max = share(lengths.collect(), left);
+        let lengths: Vec<usize> = lengths.collect();
+        let longest = lengths.iter().copied().max().unwrap_or_default();
+        let each_max = share(lengths, left);
+        if each_max < longest.min(KEPT_MIN) {
+            return Err("there is too much of it to show something of each part".to_owned());
+        }
         let (card, _) = self.card(sections.iter().map(|section| cut(section, each_max)).collect(), buttons);
         Ok(Card { is_whole: false, ..card })
     }
@@ -231,15 +237,14 @@ fn labels(asked: &PermissionRequest, limits: CardLimits) -> (Vec<Shown>, Option<
     if note.is_empty() && whole.iter().all(fits) && !(0..whole.len()).any(alike) {
         return (whole, None);
     }
-    let numbered = |at: usize, name: &Shown| {
-        let name = if name.is_empty() { Shown::line("(no label)") } else { name.clone() };
-        Shown::line(&format!("{}. ", at + 1)).then(&name)
-    };
-    let numbered: Vec<Shown> = whole.iter().enumerate().map(|(at, name)| numbered(at, name)).collect();
-    let legend = numbered.iter().zip(options).map(|(name, option)| format!("{name} ({})", does(style(&option.kind))));
+    let named: Vec<Shown> =
+        whole.into_iter().map(|label| if label.is_empty() { Shown::line("(no label)") } else { label }).collect();
+    let told = named.iter().zip(options).map(|(name, option)| labelled(name.as_str(), style(&option.kind)));
+    let legend = told.enumerate().map(|(at, told)| format!("{}. {told}", at + 1));
+    let numbered = named.iter().enumerate().map(|(at, name)| Shown::line(&format!("{}. ", at + 1)).then(name));
     let body = SectionBody::Code(Shown::block(&legend.collect::<Vec<_>>().join("\n")));
     let legend = Section { note, ..Section::new(Section::OPTIONS, body) };
-    (numbered.iter().map(|label| label.cut_inside(limits.label_seen)).collect(), Some(legend))
+    (numbered.map(|label| label.cut_inside(limits.label_seen)).collect(), Some(legend))
 }
 
 pub(crate) fn style(kind: &OptionKind) -> ButtonStyle {

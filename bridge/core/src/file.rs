@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use bridge_model::{Card, Section, SectionBody};
 
-use crate::wording::does;
+use crate::wording::labelled;
 
 /// A text file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub fn file(card: &Card) -> CardFile {
     text.push_str("\nButtons:\n");
     for button in &card.buttons {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "    {} ({})", button.label, does(button.style));
+        let _ = writeln!(text, "    {}", labelled(button.label.as_str(), button.style));
     }
     CardFile { name: format!("request-{}.txt", card.request.number), text }
 }

@@ -14,9 +14,14 @@ pub(crate) struct Held {
     pub(crate) phase: Phase,
     /// How often the agent has changed it and people were asked again.
     pub(crate) times_changed: u8,
+    /// The request that it takes the place of, and what the agent changed of that.
+    pub(crate) instead_of: Option<InsteadOf>,
     /// Its card was drawn anew because no file could be attached.
     pub(crate) without_file: bool,
 }
+
+/// The number of a request, and how it differs from the one that takes its place.
+pub(crate) type InsteadOf = (u64, String);
 
 /// How far the card is.
 #[derive(Debug)]

@@ -3,7 +3,9 @@
 use bridge_model::{Card, Section};
 
 /// Characters that are kept of each section that is longer, from the most to the least.
-const KEPT: [usize; 9] = [2_400, 1_400, 1_000, 700, 450, 300, 200, 120, 60];
+const KEPT: [usize; 9] = [2_400, 1_400, 1_000, 700, 450, 300, 200, 120, KEPT_MIN];
+/// Of fewer characters neither the start nor the end tells anything.
+pub(crate) const KEPT_MIN: usize = 60;
 
 /// A card's sections as far as a message holds them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +19,8 @@ pub struct Laid {
 }
 
 /// The most of a card for which `fits` says that it fits: all of it; or all sections, the longest cut; or as many of them as
-/// there is room for. What nobody could decide without is never cut. `None`: not even that fits.
+/// there is room for, but always the first, which tells what would be done. What nobody could decide without is never cut.
+/// `None`: not even that fits.
 ///
 /// `fits` may be asked about more than a message could ever hold, and should know so quickly.
 pub fn lay_out(card: &Card, fits: impl Fn(&Laid) -> bool) -> Option<Laid> {
@@ -34,8 +37,9 @@ pub fn lay_out(card: &Card, fits: impl Fn(&Laid) -> bool) -> Option<Laid> {
         return Some(cut);
     }
     // The most telling come first, so that the last ones go first.
-    let mut fewer = cut(KEPT[KEPT.len() - 1]);
-    while let Some(last) = fewer.sections.iter().rposition(|section| !section.is_vital()) {
+    let mut fewer = cut(KEPT_MIN);
+    let first = fewer.sections.iter().position(|section| !section.is_vital());
+    while let Some(last) = fewer.sections.iter().rposition(|section| !section.is_vital()).filter(|last| Some(*last) != first) {
         fewer.sections.remove(last);
         fewer.missing += 1;
         if fits(&fewer) {
@@ -89,6 +93,14 @@ mod tests {
         assert_eq!((headings, laid.missing), (vec!["Command", "A", Section::OPTIONS], 1));
         assert_eq!(laid.sections[2].gap, None);
         assert_eq!(self::laid(&[("Command", 100), (Section::OPTIONS, 100)], 90), None);
+    }
+
+    #[test]
+    fn what_would_be_done_is_never_missing() {
+        let sections = [(Section::OUTSIDE, 50), ("Command", 100), ("A", 100), (Section::OPTIONS, 100)];
+        let headings: Vec<_> = laid(&sections, 210).expect("fits").sections.iter().map(|section| section.heading).collect();
+        assert_eq!(headings, [Section::OUTSIDE, "Command", Section::OPTIONS]);
+        assert_eq!(laid(&sections, 209), None);
     }
 
     fn lengths(laid: &Laid) -> Vec<usize> {

@@ -175,6 +175,19 @@ pub const fn does(style: ButtonStyle) -> &'static str {
     }
 }
 
+/// An option: first what it does, since its label may claim anything.
+#[must_use]
+pub fn labelled(label: &str, style: ButtonStyle) -> String {
+    format!("{}: {label}", capitalised(does(style)))
+}
+
+/// One of our own phrases as the beginning of a line.
+#[must_use]
+pub fn capitalised(phrase: &str) -> String {
+    let mut letters = phrase.chars();
+    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+}
+
 const fn delivery_text(delivery: Delivery) -> &'static str {
     match delivery {
         Delivery::Pending => "It is being delivered to the agent.",

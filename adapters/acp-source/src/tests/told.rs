@@ -135,6 +135,18 @@ async fn a_change_that_cannot_be_read_is_told_without_what_is_now() {
 }
 
 #[tokio::test]
+async fn what_is_told_of_a_call_that_waits_in_an_unknown_way_is_a_change() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    let request = rig.requested().await;
+    let chunk = update(r#""sessionUpdate":"tool_call_content_chunk","content":{"type":"text","text":"rm -rf /"}"#);
+    rig.agent_says(&chunk.replace(r#""toolCallId":""#, r#""toolCallId":"not-"#));
+    rig.agent_says(&chunk);
+    let event = rig.event().await;
+    assert!(matches!(&event, SourceEvent::Changed { ask, now: None } if *ask == request.from), "{event:?}");
+}
+
+#[tokio::test]
 async fn both_ends_of_the_wire_say_who_they_are() {
     for (client, agent) in [("clientInfo", "agentInfo"), ("info", "info")] {
         let mut rig = Rig::start(false).await;

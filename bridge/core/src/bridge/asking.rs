@@ -8,7 +8,7 @@ use policy::{Verdict, WhenChanged};
 
 use super::{Bridge, RoomRules, Tell, Tokens};
 use crate::card::{self, Details, Drawn, Sketch};
-use crate::held::{Held, Phase};
+use crate::held::{Held, InsteadOf, Phase};
 use crate::settled::SettledCard;
 use crate::{Effect, Entry, RoomError};
 
@@ -31,7 +31,7 @@ impl<T: Tokens> Bridge<T> {
             Verdict::Ask => {
                 let deadline = self.rules.policy.deadline(now);
                 match self.draw(id, room.as_ref(), &request, deadline, None) {
-                    Ok(drawn) => vec![self.hold(now, drawn, request, 0)],
+                    Ok(drawn) => vec![self.hold(now, drawn, request, 0, None)],
                     Err(refused) => self.refuse_at_once(now, id, room, request, refused),
                 }
             }
@@ -45,7 +45,7 @@ impl<T: Tokens> Bridge<T> {
         room: Option<&RoomName>,
         request: &PermissionRequest,
         deadline: Timestamp,
-        instead_of: Option<(u64, &str)>,
+        instead_of: Option<&InsteadOf>,
     ) -> Result<Drawn, Refused> {
         let room = room.ok_or(Refused::NoRoom)?;
         let rules = self.rules.rooms.get(room).ok_or(Refused::NoRoom)?;
@@ -61,12 +61,20 @@ impl<T: Tokens> Bridge<T> {
         sketch.draw(tokens).map_err(Refused::NotShowable)
     }
 
-    /// `times_changed`: how often the agent has changed it.
-    fn hold(&mut self, now: Timestamp, drawn: Drawn, request: PermissionRequest, times_changed: u8) -> Effect {
+    /// `times_changed` and `instead_of` as in [`Held`].
+    fn hold(
+        &mut self,
+        now: Timestamp,
+        drawn: Drawn,
+        request: PermissionRequest,
+        times_changed: u8,
+        instead_of: Option<InsteadOf>,
+    ) -> Effect {
         let Card { request: id, room, headline, deadline, .. } = &drawn.card;
         let (room, headline, deadline) = (room.clone(), headline.clone(), *deadline);
         let phase = Phase::Posting { clicks: Vec::new() };
-        self.held.insert(*id, Held { request, room, headline, deadline, phase, times_changed, without_file: false });
+        let held = Held { request, room, headline, deadline, phase, times_changed, instead_of, without_file: false };
+        self.held.insert(*id, held);
         self.show(now, drawn)
     }
 
@@ -124,7 +132,7 @@ impl<T: Tokens> Bridge<T> {
             deadline: held.deadline,
             limits: rules.card,
             details: rules.details,
-            instead_of: None,
+            instead_of: held.instead_of.as_ref(),
             no_file: Some(why),
         };
         let drawn = sketch.draw(tokens).ok()?;
@@ -146,14 +154,15 @@ impl<T: Tokens> Bridge<T> {
         let asked_again =
             request.filter(|request| may_ask && self.rules.policy.verdict(request) == Verdict::Ask).and_then(|request| {
                 let next = self.next_id();
-                let card = self.draw(next, Some(&room), &request, deadline, Some((id.number, &what))).ok()?;
-                Some((card, request))
+                let instead_of = (id.number, what.clone());
+                let card = self.draw(next, Some(&room), &request, deadline, Some(&instead_of)).ok()?;
+                Some((card, request, instead_of))
             });
         match asked_again {
             None => self.refuse(now, id, Refused::Changed(what)),
-            Some((card, request)) => {
+            Some((card, request, instead_of)) => {
                 let mut effects = self.settle(now, id, Ending::Withdrawn(Withdrawn::AskedAgain), Tell::Nobody);
-                effects.push(self.hold(now, card, request, times_changed));
+                effects.push(self.hold(now, card, request, times_changed, Some(instead_of)));
                 effects
             }
         }

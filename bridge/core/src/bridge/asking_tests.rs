@@ -107,6 +107,17 @@ fn without_its_file_a_card_is_drawn_anew_and_only_refuses() {
 }
 
 #[test]
+fn a_card_drawn_anew_still_says_what_the_agent_changed() {
+    let mut desk = asking_again();
+    desk.ask_and_post(1);
+    let changed = desk.at(1, change(Some(&"x".repeat(5_000))));
+    let request = posted_card(&changed).expect("a card").request;
+    let again = desk.at(1, Input::Posted(request, Err(RoomError::NotAttached("down".into()))));
+    let card = posted_card(&again).expect("a card");
+    assert!(card.sections.iter().any(|section| section.heading == Section::CHANGED), "{card:?}");
+}
+
+#[test]
 fn what_cannot_be_attached_twice_is_refused() {
     let mut desk = Desk::new();
     let (first, _) = desk_with_unattached(&mut desk);

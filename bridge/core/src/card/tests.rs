@@ -95,7 +95,7 @@ fn labels_that_cannot_be_told_apart_are_numbered() {
     assert_eq!(button_labels(&["Yes, and never", "Yes, and no"], narrow), ["1. Ye…ever", "2. Ye…d no"]);
     assert_eq!(button_labels(&["Yes, and never", "No"], narrow), ["Yes, and never", "No"]);
     let card = drawn(&request(None, &["Yes, and never ask again", "No"]), LIMITS).expect("drawn").card;
-    assert_eq!(section(&card, "Options"), Some("1. Yes, and never ask again (allows once)\n2. No (allows once)"));
+    assert_eq!(section(&card, "Options"), Some("1. Allows once: Yes, and never ask again\n2. Allows once: No"));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn what_is_not_looked_at_whole_cannot_be_allowed_whatever_the_room_shows() {
 fn a_label_that_had_to_be_altered_is_told_whole_with_what_was_done_to_it() {
     let card = drawn(&request(None, &["Y\u{200b}es", "No"]), LIMITS).expect("drawn").card;
     let legend = card.sections.iter().find(|section| section.heading == Section::OPTIONS).expect("a legend");
-    assert_eq!(legend.text(), "1. Y\\u{200b}es (allows once)\n2. No (allows once)");
+    assert_eq!(legend.text(), "1. Allows once: Y\\u{200b}es\n2. Allows once: No");
     assert_eq!(legend.note, "1 hidden character is spelled out");
 }
 
@@ -199,6 +199,22 @@ fn the_digest_is_of_all_that_is_shown() {
     };
     assert_eq!(digest("make"), digest("make"));
     assert_ne!(digest("make"), digest("make "));
+}
+
+#[test]
+fn next_to_long_names_of_options_something_of_the_command_is_left_or_there_is_no_card() {
+    let command = format!("{}; rm -rf /srv", "x".repeat(5_000));
+    let mut outcomes = [0; 2];
+    for length in (0..LIMITS.unattached_bytes_max).step_by(7) {
+        let options = vec![option(0, "Yes", "allow_once"), option(1, &"n".repeat(length), "reject_once")];
+        let tool_call = call(ToolKind::Execute, Some(json!({ "command": command })));
+        let drawn = drawn(&asked(Some(tool_call), options), LIMITS);
+        outcomes[usize::from(drawn.is_ok())] += 1;
+        if let Ok(Drawn { card, .. }) = drawn {
+            assert!(section(&card, "Command").is_some_and(|shown| shown.ends_with("; rm -rf /srv")), "{length}: {card:?}");
+        }
+    }
+    assert!(outcomes.iter().all(|count| 0 < *count), "{outcomes:?}");
 }
 
 #[test]

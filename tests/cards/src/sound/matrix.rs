@@ -110,10 +110,9 @@ fn outside_of_code(html: &str) -> Result<String, String> {
 
 /// What some client makes a link or a mention of.
 fn is_live(word: &str) -> bool {
-    let is_ours = |word: &str| {
-        word.starts_with("(#")
-            || word.trim_end_matches(['.', ',', ':', ';']).chars().all(|c| c.is_ascii_digit() || c == ':' || c == '-')
-    };
+    let is_ours = |word: &str| word.starts_with("(#") || word.chars().all(|c| c.is_ascii_digit() || c == ':' || c == '-');
     let parts = ["://", "@", "matrix.to", "www.", "#", "mailto:", "discord.gg"];
+    // What ends in "www." or "mailto:" leads nowhere.
+    let word = word.trim_end_matches(['"', '.', ',', ':', ';', '!', '?']);
     !is_ours(word) && parts.iter().any(|part| word.contains(part))
 }
