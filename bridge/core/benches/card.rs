@@ -92,6 +92,15 @@ fn calls() -> Vec<(&'static str, ToolCall)> {
             let change = |n| Content::Diff { path: format!("/srv/{n}"), old: Some("a\n".into()), new: "b\n".into() };
             ToolCall { content: (0..10_000).map(change).collect(), ..ToolCall::default() }
         }),
+        ("64 changes that have nothing in common", {
+            let change =
+                |n| Content::Diff { path: format!("/srv/{n}"), old: Some(lines("old", 8_000)), new: lines("new", 8_000) };
+            ToolCall { content: (0..64).map(change).collect(), ..ToolCall::default() }
+        }),
+        ("a change of carriage returns", {
+            let [old, new] = ["a", "b"].map(|name| lines(name, SIZE / 2).replace('\n', "\r"));
+            change(old, new)
+        }),
         ("60,000 files in a patch", {
             let paths = (0..60_000).map(|n| format!("/srv/{n}")).collect();
             ToolCall { content: vec![Content::Patch { paths, text: "+x\n".into() }], ..ToolCall::default() }

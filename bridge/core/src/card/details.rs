@@ -8,7 +8,7 @@ use policy::is_outside;
 use serde_json::Value;
 
 use super::deed::{Deed, changed_paths};
-use super::diff::{self, Change};
+use super::diff::{self, Change, Effort};
 use super::ink::{Form, Ink, line};
 use super::{Details, NAME_MAX};
 use crate::wording::About;
@@ -174,8 +174,11 @@ fn changes(call: &ToolCall) -> Vec<Section> {
         section.note = [change.count(), section.note].into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; ");
         section
     };
+    let mut effort = Effort::default();
     let change_of = |content: &Content| match content {
-        Content::Diff { path, old, new } => Some(change(std::slice::from_ref(path), &diff::unified(old.as_deref(), new))),
+        Content::Diff { path, old, new } => {
+            Some(change(std::slice::from_ref(path), &diff::unified(old.as_deref(), new, &mut effort)))
+        }
         Content::Patch { paths, text } => Some(change(paths, &diff::of_agent(text))),
         Content::Text(_) | Content::Other(_) => None,
     };

@@ -1,10 +1,26 @@
 //! A file before and after, as a unified diff.
 
+use std::fmt::Write as _;
+
 use similar::TextDiff;
 
-/// Lines of both sides together, other than those that both begin or end with, up to which a shortest diff is looked for; its
-/// cost grows with their square. Beyond it everything is shown as removed and added, which is true as well.
-const LINES_MAX: usize = 1_000;
+/// What the shortest diffs of one card may cost together. That grows with the square of the lines of both sides, other than
+/// those that both begin or end with. Beyond it everything is shown as removed and added, which is true as well.
+pub(super) struct Effort(usize);
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self(1_000 * 1_000)
+    }
+}
+
+impl Effort {
+    fn covers(&mut self, lines: usize) -> bool {
+        let left = self.0.checked_sub(lines.saturating_mul(lines));
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+}
 
 /// A diff, and how many lines it adds and removes.
 pub(super) struct Change {
@@ -39,10 +55,10 @@ impl Change {
 }
 
 /// `old` is `None` for a new file.
-pub(super) fn unified(old: Option<&str>, new: &str) -> Change {
+pub(super) fn unified(old: Option<&str>, new: &str, effort: &mut Effort) -> Change {
     let is_new = old.is_none();
     let old = old.unwrap_or_default();
-    Change::new(text(old, new), 0, is_new)
+    Change::new(text(old, new, effort), 0, is_new)
 }
 
 /// A diff that the agent made itself. It is counted by its signs, without the lines that name its files.
@@ -52,16 +68,29 @@ pub(super) fn of_agent(patch: &str) -> Change {
     Change::new(patch.to_owned(), headers, false)
 }
 
-fn text(old: &str, new: &str) -> String {
-    if old.is_empty() || new.is_empty() || LINES_MAX < differing_lines(old, new) {
+fn text(old: &str, new: &str, effort: &mut Effort) -> String {
+    if old.is_empty() || new.is_empty() || !effort.covers(differing_lines(old, new)) {
         let mut text = String::with_capacity(old.len() + new.len() + 64);
         for (sign, lines) in [("-", old), ("+", new)] {
             lines.lines().for_each(|line| text.extend([sign, line, "\n"]));
         }
         return text;
     }
-    // What is told of a file may be a part of it, whose end is not the file's.
-    TextDiff::from_lines(old, new).unified_diff().context_radius(3).missing_newline_hint(false).to_string()
+    // Its lines have to be those that were counted: by itself the library ends one at a lone CR too, here and where it
+    // writes them.
+    let [old, new]: [Vec<&str>; 2] = [old, new].map(|text| text.split_inclusive('\n').collect());
+    let diff = TextDiff::configure().diff_slices(&old, &new);
+    let mut text = String::new();
+    for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}", hunk.header());
+        for change in hunk.iter_changes() {
+            // What is told of a file may be a part of it, whose end is not the file's.
+            let line = change.value().strip_suffix('\n').unwrap_or(change.value());
+            let _ = writeln!(text, "{}{line}", change.tag());
+        }
+    }
+    text
 }
 
 /// Lines of both sides, without those that both begin or end with.
@@ -85,7 +114,7 @@ mod tests {
             (Some("-- a\n"), "", "--- a\n", "1 line removed"),
             (Some("a\n"), "a\n", "", "no line changes"),
         ] {
-            let change = unified(old, new);
+            let change = unified(old, new, &mut Effort::default());
             assert_eq!((change.text.as_str(), change.count().as_str()), (text, count), "{old:?} {new:?}");
         }
     }
@@ -98,11 +127,21 @@ mod tests {
 
     #[test]
     fn what_is_too_much_to_compare_is_removed_and_added() {
+        let unified = |old: &str, new: &str| unified(Some(old), new, &mut Effort::default()).count();
         let lines = |name: &str| (0..3_000).fold(String::new(), |text, n| text + name + &n.to_string() + "\n");
         let (old, new) = (lines("a"), lines("b"));
-        assert_eq!(unified(Some(&old), &new).count(), "3000 lines added, 3000 removed");
+        assert_eq!(unified(&old, &new), "3000 lines added, 3000 removed");
         // A small change of a long file is still found.
-        let changed = old.replace("a1500\n", "x\n");
-        assert_eq!(unified(Some(&old), &changed).count(), "1 line added, 1 removed");
+        assert_eq!(unified(&old, &old.replace("a1500\n", "x\n")), "1 line added, 1 removed");
+        // A line is what was counted as one.
+        assert_eq!(unified(&old.replace('\n', "\r"), &new.replace('\n', "\r")), "1 line added, 1 removed");
+    }
+
+    #[test]
+    fn many_changes_share_what_is_spent_on_one() {
+        let mut effort = Effort::default();
+        let counts = [(); 4].map(|()| unified(Some(&"a\nb\n".repeat(150)), &"b\na\n".repeat(150), &mut effort).count());
+        assert_eq!(counts[0], "1 line added, 1 removed");
+        assert_eq!(counts[3], "300 lines added, 300 removed");
     }
 }
