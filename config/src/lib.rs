@@ -2,7 +2,7 @@
 //!
 //! `COUNTERSIGN__MATRIX__HOMESERVER` overrides `matrix.homeserver`. A key that is not known is refused, and all problems
 //! are reported at once, each with its key. Secrets never stand in the file; it names a file or a variable that holds
-//! them. Nothing in this grammar allows anything without a person.
+//! them. Nothing in this grammar allows on a timeout or an error; without a person only what a rule allows by its kind.
 //!
 //! This is the only crate that reads the environment.
 
@@ -11,6 +11,7 @@ mod environment;
 mod example;
 mod file;
 mod ids;
+mod launch;
 mod matrix;
 mod problem;
 mod rooms;
@@ -33,6 +34,7 @@ pub use environment::Environment;
 pub use example::EXAMPLE;
 pub use file::{Unusable, new_place, places, private_folder, read_named};
 pub use ids::person_name;
+pub use launch::{launch, permissions};
 pub use matrix::{Login, Matrix};
 pub use problem::{ConfigError, Origin, Problem};
 pub use rooms::{Details, RoomConfig, Service};
@@ -79,6 +81,10 @@ pub fn load(explicit: Option<&Path>) -> Result<Option<Config>, ConfigError> {
     }
     let mut config =
         parse(&path, &text, &environment.of_ours_only(), &|named, privacy| file::read_beside(&path, named, privacy))?;
+    if config.policy.allows_anything() {
+        let what = "allows something without a person, and lies in the working directory, where an agent can put one too";
+        return Err(ConfigError::of_file(&path, what, "name it with --config, or keep it elsewhere"));
+    }
     config.warnings.push(format!(
         "{} lies in the working directory, where an agent or a cloned repository can put one too; keep the \
          configuration elsewhere, or name this one with --config",
@@ -98,7 +104,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
     let state_dir = settings::state_dir(&mut root, environment);
     let log = settings::log(&mut root);
     let acp = root.section("acp");
-    let policy = rules::policy(&mut root);
+    let policy = rules::policy(&mut root, &problems);
     let matrix_section = root.section("matrix");
     let has_matrix = matrix_section.is_some();
     let matrix = matrix_section.and_then(|section| matrix::matrix(section, &secrets));

@@ -7,7 +7,7 @@ mod web;
 use std::time::Duration;
 
 use bridge_model::{PersonId, RoleId, Secret, ToolKind};
-use policy::{Approvers, Listed, RefusalStyle, Verdict, WhenChanged, Who};
+use policy::{Approvers, Listed, RefusalStyle, Verdict, Verdicts, Who};
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn every_setting_that_is_off_in_the_example_may_be_turned_on() {
     let off: Vec<usize> = off.map(|(at, _)| at).collect();
     // Those that stand together belong together.
     let groups: Vec<&[usize]> = off.chunk_by(|a, b| a + 1 == *b).collect();
-    assert_eq!((off.len(), groups.len()), (17, 14));
+    assert_eq!((off.len(), groups.len()), (20, 16));
     for group in groups {
         let mut lines = lines.clone();
         for at in group {
@@ -67,9 +67,7 @@ fn the_example_states_the_defaults() {
 fn an_empty_file_asks_and_has_nobody_to_ask() {
     let config = check("", &[], &[NO_ROOM]).expect("a configuration");
     assert_eq!(config.acp, Acp { room: None, also_ask_client: false, name: None });
-    assert_eq!(config.policy.default, Verdict::Ask);
-    assert_eq!(config.policy.lifetime, Duration::from_mins(5));
-    assert_eq!(config.policy.refusal, RefusalStyle::RejectOnce);
+    assert_eq!(config.policy, Policy::asking(Duration::from_mins(5)));
     assert!(config.matrix.is_none());
     assert_eq!(config.state_dir, Path::new("/home/ada/.local/state/countersign"));
 }
@@ -80,7 +78,7 @@ fn independent_problems_are_all_told_at_once() {
                 [matrix]\nhomeserver = \"ftp://x\"\npassword = \"hunter2\"\n[rooms.builds]\napprovers = [\"@ada:x\", \"ada\"]\n";
     let expected = [
         "log.format: \"xml\" is not a format; use human or json",
-        "policy.default: is \"auto_allow\", and this version cannot allow without a person; use ask or auto_deny",
+        "policy.default: would allow everything without a person; write mode = \"approve-all\"",
         "policy.lifetime: \"0s\" is too short or too long; use 1s to 30days",
         "matrix.user: is missing; write the bot's own id",
         "matrix.homeserver: is not an https address; write it as",
@@ -168,7 +166,7 @@ fn the_environment_overrides_the_file() {
     let config = check(&text, &environment, &[empty]).expect("a configuration");
     assert_eq!(config.log, Log { format: LogFormat::Json, level: "info".into() });
     assert_eq!(config.acp, Acp { room: Some(RoomName::new("ops")), also_ask_client: true, name: None });
-    assert_eq!(config.policy.by_kind, [(ToolKind::Delete, Verdict::AutoDeny), (ToolKind::Read, Verdict::Ask)].into());
+    assert_eq!(config.policy.verdicts.by_kind, [(ToolKind::Delete, Verdict::AutoDeny), (ToolKind::Read, Verdict::Ask)].into());
     assert_eq!(config.matrix.map(|matrix| matrix.homeserver.to_string()).as_deref(), Some("http://127.0.0.1:8008/"));
     let approvers = &config.rooms[&RoomName::new("builds")].approvers;
     assert_eq!(approvers.power_min, Some(50));

@@ -4,11 +4,15 @@
 //! does.
 
 mod approvers;
+mod lifetime;
 mod refusal;
+mod ruling;
 mod verdict;
 mod workspace;
 
 pub use approvers::{Approvers, Ineligible, Listed, Permit, Who};
+pub use lifetime::{LIFETIME_MAX, asked_for};
 pub use refusal::RefusalStyle;
-pub use verdict::{Policy, Verdict, WhenChanged};
+pub use ruling::{Because, Launch, Policy, Reach, Ruled, Ruling, Side, WhenChanged, WhenOutside, Widens};
+pub use verdict::{Key, Mode, Verdict, Verdicts};
 pub use workspace::is_outside;

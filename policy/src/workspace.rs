@@ -1,18 +1,34 @@
 //! Where a session works, and what lies outside of it.
 
-/// Whether a path lies outside of the folder in which a session works, judged by their letters alone: nothing is looked up,
-/// so that a symbolic link inside that leads outside is not noticed.
-///
-/// A relative path starts at `root`. What cannot be judged is outside: an empty path, one with a NUL or a variable, one that
-/// starts at a home folder or is an address.
+use bridge_model::{PermissionRequest, Places};
+
+/// Whether a path that a request names lies outside of the folder in which its session works: where its links lead, if
+/// that was looked up, else by its letters. Where nobody knows in which folder that is, everything is outside.
 #[must_use]
-pub fn is_outside(root: &str, path: &str) -> bool {
+pub fn is_outside(request: &PermissionRequest, path: &str) -> bool {
+    match &request.places {
+        None => request.session.cwd.as_deref().is_none_or(|root| leaves(root, path)),
+        Some(Places { root, real }) => {
+            let real = real.get(path).zip(root.as_ref());
+            is_unclear(path) || real.is_none_or(|(path, root)| leaves(root, path))
+        }
+    }
+}
+
+/// Whether it is a path at all, and the same one whoever reads it: not an empty one, one with a NUL or a variable, one that
+/// starts at a home folder or is an address.
+fn is_unclear(path: &str) -> bool {
     let path = path.trim();
     let is_address = path.split_once(':').is_some_and(|(scheme, _)| 1 < scheme.len() && scheme.bytes().all(is_of_scheme));
-    if path.is_empty() || is_address || path.starts_with('~') || path.contains(['\0', '$', '%']) {
+    path.is_empty() || is_address || path.starts_with('~') || path.contains(['\0', '$', '%'])
+}
+
+/// Judged by the letters alone. A relative path starts at `root`.
+fn leaves(root: &str, path: &str) -> bool {
+    if is_unclear(path) {
         return true;
     }
-    let path = absolute(root, path);
+    let path = absolute(root, path.trim());
     let (Some(root), Some(path)) = (folders(root), folders(&path)) else { return true };
     !path.starts_with(&root)
 }
@@ -71,16 +87,16 @@ mod tests {
             ("", true),
             ("/srv/ws/a\0", true),
         ] {
-            assert_eq!(is_outside("/srv/ws", path), outside, "{path:?}");
+            assert_eq!(leaves("/srv/ws", path), outside, "{path:?}");
         }
-        assert!(!is_outside("/srv/ws/", "/srv/ws/a"));
-        assert!(!is_outside("/", "/etc/passwd"));
+        assert!(!leaves("/srv/ws/", "/srv/ws/a"));
+        assert!(!leaves("/", "/etc/passwd"));
     }
 
     #[test]
     fn without_a_folder_to_work_in_everything_is_outside() {
         for root in ["", "srv/ws", "/.."] {
-            assert!(is_outside(root, "/srv/ws/a") && is_outside(root, "a"), "{root:?}");
+            assert!(leaves(root, "/srv/ws/a") && leaves(root, "a"), "{root:?}");
         }
     }
 }

@@ -98,6 +98,7 @@ impl Understood {
             tool_call: self.call.as_ref().map(|call| tool_call(&call.id, &call.shown)),
             options: self.options.clone(),
             meta: self.meta.clone(),
+            places: None,
         }
     }
 }

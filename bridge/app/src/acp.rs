@@ -10,12 +10,12 @@ use acp_source::{AcpSource, Agent, ClientState, ExitHow, Flow, Options};
 use bridge_config::{Config, ConfigError};
 use bridge_core::{Input, Source};
 use bridge_model::{SourceName, Withdrawn};
-use policy::Who;
+use policy::{Launch, Who};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tracing::{error, info, warn};
 
-use crate::cli::{AcpArgs, EXIT_CONFIG, EXIT_NOT_STARTED};
+use crate::cli::{AcpArgs, EXIT_CONFIG, EXIT_NOT_STARTED, Permissions};
 use crate::hub::{Hub, forward, inbox};
 use crate::ledger::Ledger;
 use crate::setup::Reserved;
@@ -34,6 +34,11 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
     };
     log::start(&config.as_ref().map_or_else(log::default, |config| config.log.clone()));
     announce(config.as_ref());
+    let launch = Permissions::launch(&args.permission, args.lifetime);
+    if let Err(widens) = setup::policy(config.as_ref()).check(&launch) {
+        error!("the launch asks for more than the policy has: {widens}; ask for less, or change the policy");
+        return EXIT_CONFIG.into();
+    }
     let (ledger, reserved) = match before_any_agent(config.as_ref()).await {
         Ok(had) => had,
         Err(problem) => {
@@ -52,7 +57,7 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
         }
         None => return EXIT_CONFIG.into(),
     };
-    let served = Served { config: config.as_ref(), ledger, reserved };
+    let served = Served { config: config.as_ref(), launch, ledger, reserved };
     match between(&args, served, agent).await {
         Ok(how) => hand_on(how),
         Err(problem) => {
@@ -78,13 +83,14 @@ async fn before_any_agent(config: Option<&Config>) -> Result<(Option<Ledger>, Re
 /// What the bridge stands on, all of it had before the agent ran.
 struct Served<'a> {
     config: Option<&'a Config>,
+    launch: Launch,
     ledger: Option<Ledger>,
     reserved: Reserved,
 }
 
 /// Serves until the agent's output ends, its client is gone, or a signal comes; then ends the agent.
 async fn between(args: &AcpArgs, served: Served<'_>, mut agent: Agent) -> io::Result<ExitHow> {
-    let Served { config, ledger, reserved } = served;
+    let Served { config, launch, ledger, reserved } = served;
     let name = SourceName::new("acp");
     let configured = config.map(|config| &config.acp);
     let options = Options {
@@ -101,7 +107,7 @@ async fn between(args: &AcpArgs, served: Served<'_>, mut agent: Agent) -> io::Re
     let rooms = config.map(|config| setup::rooms(config, reserved, &inbox.0)).unwrap_or_default();
     let sources = BTreeMap::from([(name.clone(), Arc::new(replies))]);
     let asked = tokio::spawn(forward(asks, inbox.0.clone()));
-    let mut hub = Hub::new(setup::rules(config, &name), ledger, rooms, sources, inbox);
+    let mut hub = Hub::new(setup::rules(config, launch, &name), ledger, rooms, sources, inbox);
     hub.close_what_was_left();
 
     let ended = hub

@@ -6,8 +6,11 @@ mod web_room;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+
+use policy::{Key, Launch, Verdict};
 
 pub(crate) use init::{InitArgs, Kind};
 #[cfg(feature = "web")]
@@ -63,9 +66,38 @@ pub(crate) struct AcpArgs {
     /// What cards call the agent. Otherwise: `name` under [acp], or what the agent calls itself.
     #[arg(long, value_name = "NAME", value_parser = bridge_config::agent_name)]
     pub(crate) name: Option<String>,
+    /// Narrows the policy for this agent: `execute=ask,default=auto_deny`, `auto_deny` alone for all, or
+    /// `title:TEXT=auto_deny`. What would be looser than the policy is refused. May be given several times.
+    #[arg(long, value_name = "KEY=VERDICT", value_parser = Permissions::read)]
+    pub(crate) permission: Vec<Permissions>,
+    /// How long a request waits for a person; at most what the policy has.
+    #[arg(long, value_name = "TIME", value_parser = lifetime)]
+    pub(crate) lifetime: Option<Duration>,
     /// The agent and its arguments.
     #[arg(required = true, last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<OsString>,
+}
+
+/// The verdicts of one `--permission`.
+#[derive(Clone, Debug)]
+pub(crate) struct Permissions(Vec<(Key, Verdict)>);
+
+impl Permissions {
+    fn read(text: &str) -> Result<Self, String> {
+        bridge_config::permissions(text).map(Self)
+    }
+
+    /// What all of them together ask for.
+    pub(crate) fn launch(all: &[Self], lifetime: Option<Duration>) -> Launch {
+        bridge_config::launch(all.iter().flat_map(|permissions| permissions.0.clone()), lifetime)
+    }
+}
+
+/// A span of time that a request can wait.
+fn lifetime(text: &str) -> Result<Duration, String> {
+    const MIN: Duration = Duration::from_secs(1);
+    let lifetime = humantime::parse_duration(text).map_err(|_| "write it as \"2m\" or \"1h 30m\"".to_owned())?;
+    if lifetime < MIN { Err("use at least 1s".to_owned()) } else { Ok(lifetime) }
 }
 
 /// Checks the configuration, logs in, and says for each room what works and what is missing.
@@ -87,8 +119,8 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     /// How long a request waits for you before it is refused.
-    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = humantime::parse_duration)]
-    pub(crate) lifetime: std::time::Duration,
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = lifetime)]
+    pub(crate) lifetime: Duration,
     /// Where the page is served. Otherwise 127.0.0.1:7391, or any free port if that is taken.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<std::net::SocketAddr>,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bridge_core::{Asks, Bridge, Effect, Entry, Input, Replies, RoomEvent, Rules};
+use bridge_core::{Asks, Bridge, Effect, Entry, Input, Replies, RoomEvent, Rules, SourceEvent};
 use bridge_model::{Ending, Outcome, ReplyTo, RequestId, RoomName, SourceName, Withdrawn};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -12,6 +12,7 @@ use tracing::{error, info, warn};
 
 use crate::clock::Clock;
 use crate::ledger::Ledger;
+use crate::places;
 use crate::rooms::RoomHandle;
 use crate::tokens::{RandomTokens, random_run};
 
@@ -98,6 +99,9 @@ impl<R: Replies> Hub<R> {
         };
         if tokio::time::timeout(within, delivered).await.is_err() {
             warn!("some refusals or cards were still on their way at the end; the next start closes what they leave");
+        }
+        if 0 < self.bridge.allowed() {
+            info!("{} requests were allowed by the policy, without a person", self.bridge.allowed());
         }
         // Together: those of one account wait for the same closings.
         let mut closings: JoinSet<()> =
@@ -199,9 +203,13 @@ impl<R: Replies> Hub<R> {
     }
 }
 
-/// Brings what a source reports into the inbox, until it ends.
+/// Brings what a source on this machine reports into the inbox, with where its files are, until it ends.
 pub(crate) async fn forward(mut asks: impl Asks, inbox: Inbox) {
-    while let Some(event) = asks.next().await {
+    while let Some(mut event) = asks.next().await {
+        match &mut event {
+            SourceEvent::Requested(request) | SourceEvent::Changed { now: Some(request), .. } => places::look_up(request).await,
+            SourceEvent::Changed { now: None, .. } | SourceEvent::Malformed { .. } | SourceEvent::Withdrawn(..) => {}
+        }
         if inbox.send(Input::Source(event)).await.is_err() {
             return;
         }

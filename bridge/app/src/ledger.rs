@@ -241,7 +241,11 @@ mod tests {
     fn what_was_never_held_is_not_left_open() {
         let (_dir, mut ledger) = ledger();
         ledger
-            .write(&Entry::Settled { request: REQUEST, ending: Ending::Refused(Refused::ByPolicy), at: Some(AT) })
+            .write(&Entry::Settled {
+                request: REQUEST,
+                ending: Ending::Refused(Refused::ByPolicy("the policy says delete = auto_deny".into())),
+                at: Some(AT),
+            })
             .expect("written");
         assert_eq!(ledger.left_open().expect("read"), []);
     }

@@ -16,6 +16,7 @@ mod hub;
 mod init;
 mod ledger;
 mod log;
+mod places;
 mod rooms;
 mod setup;
 mod tokens;

@@ -13,25 +13,24 @@ use std::time::Duration;
 use bridge_config::{Config, RoomConfig, Service};
 use bridge_core::{Details, Limits, Room, RoomError, RoomRules, Rules};
 use bridge_model::{RoomName, SourceName};
-use policy::{Policy, RefusalStyle, Verdict, WhenChanged};
+use policy::{Launch, Policy};
 
 use crate::hub::Inbox;
 use crate::rooms::{self, RoomHandle};
 
-/// The rules of the configuration for one source; without a configuration, rules under which everything is refused.
-pub(crate) fn rules(config: Option<&Config>, source: &SourceName) -> Rules {
-    let nobody = Policy {
-        by_kind: BTreeMap::new(),
-        default: Verdict::Ask,
-        lifetime: Duration::from_mins(5),
-        refusal: RefusalStyle::RejectOnce,
-        when_changed: WhenChanged::Refuse,
-    };
+/// The policy of the configuration; without one, everything would be asked.
+pub(crate) fn policy(config: Option<&Config>) -> Policy {
+    config.map_or_else(|| Policy::asking(Duration::from_mins(5)), |config| config.policy.clone())
+}
+
+/// The rules of the configuration for one source, as narrow as its launch has them; without a configuration there is no
+/// room, and everything is refused.
+pub(crate) fn rules(config: Option<&Config>, launch: Launch, source: &SourceName) -> Rules {
     let rooms = config.map(|config| &config.rooms).into_iter().flatten();
     let rooms = rooms.map(|(name, room)| (name.clone(), room_rules(room)));
     let route = config.and_then(|config| config.acp.room.clone()).map(|room| (source.clone(), room));
     Rules {
-        policy: config.map_or(nobody, |config| config.policy.clone()),
+        policy: Policy { launch, ..policy(config) },
         rooms: rooms.collect(),
         routes: route.into_iter().collect(),
         limits: Limits::default(),

@@ -2,7 +2,6 @@
 
 #![expect(clippy::print_stdout, reason = "this program prints a table")]
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bridge_core::{Bridge, Details, Effect, Input, Limits, RoomRules, Rules, SourceEvent, Tokens};
@@ -10,7 +9,7 @@ use bridge_model::{
     ButtonToken, CardLimits, Content, Location, OptionId, OptionKind, Options, PermissionOption, PermissionRequest, ReplyTo,
     RoomName, Session, SourceName, Timestamp, ToolCall, ToolKind,
 };
-use policy::{Approvers, Policy, RefusalStyle, Verdict, WhenChanged, Who};
+use policy::{Approvers, Policy, Who};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -153,6 +152,7 @@ fn request(call: ToolCall) -> PermissionRequest {
         tool_call: Some(call),
         options: Options::new(options).expect("options"),
         meta: None,
+        places: None,
     }
 }
 
@@ -161,13 +161,7 @@ fn rules() -> Rules {
         CardLimits { buttons_max: 20, label_max: 80, label_seen: 80, text_bytes_max: 256 * 1024, unattached_bytes_max: 8_000 };
     let approvers = Approvers { who: Who::Anyone, power_min: None, bots: [].into() };
     Rules {
-        policy: Policy {
-            by_kind: BTreeMap::new(),
-            default: Verdict::Ask,
-            lifetime: Duration::from_mins(5),
-            refusal: RefusalStyle::RejectOnce,
-            when_changed: WhenChanged::Refuse,
-        },
+        policy: Policy::asking(Duration::from_mins(5)),
         rooms: [(RoomName::new("r"), RoomRules { approvers, details: Details::Full, card })].into(),
         routes: [(SourceName::new("acp"), RoomName::new("r"))].into(),
         limits: Limits::default(),

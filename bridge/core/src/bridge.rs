@@ -75,6 +75,8 @@ pub struct Bridge<T> {
     /// The live buttons: held and recently settled requests alike. A button names one option of one request.
     buttons: BTreeMap<ButtonToken, (RequestId, usize)>,
     lost: BTreeMap<RoomName, String>,
+    /// How many requests policy allowed without a person. They are on no other record.
+    allowed: u64,
     stopping: bool,
 }
 
@@ -90,6 +92,7 @@ impl<T: Tokens> Bridge<T> {
             settled: SettledTable::default(),
             buttons: BTreeMap::new(),
             lost: BTreeMap::new(),
+            allowed: 0,
             stopping: false,
         }
     }
@@ -125,6 +128,11 @@ impl<T: Tokens> Bridge<T> {
     /// How many requests wait for a person.
     pub fn held_len(&self) -> usize {
         self.held.len()
+    }
+
+    /// How many requests policy allowed without a person so far.
+    pub fn allowed(&self) -> u64 {
+        self.allowed
     }
 
     fn expire(&mut self, now: Timestamp) -> Vec<Effect> {

@@ -299,7 +299,7 @@ fn a_room_that_is_found_again_is_asked_again_and_what_was_refused_stays_refused(
 #[test]
 fn a_denied_kind_is_refused_without_a_card() {
     let mut desk = Desk::new();
-    desk.bridge.rules.policy.by_kind.insert(ToolKind::Execute, Verdict::AutoDeny);
+    desk.bridge.rules.policy.verdicts.by_kind.insert(ToolKind::Execute, Verdict::AutoDeny);
     let effects = desk.at(0, Desk::request(1));
     assert_eq!(told(&effects), ["selected \"no\""]);
     assert_eq!(closings(&effects), Vec::<Ending>::new());

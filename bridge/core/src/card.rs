@@ -187,9 +187,15 @@ pub(crate) fn changed(before: &PermissionRequest, now: &PermissionRequest, detai
     headings.join(", ")
 }
 
+/// Every file and folder that a request names, as far as can be told, none twice.
+#[must_use]
+pub fn paths(request: &PermissionRequest) -> Vec<String> {
+    details::paths(request).into_iter().map(str::to_owned).collect()
+}
+
 /// Who wants what, in one line.
 pub(crate) fn headline(asked: &PermissionRequest, details: Details) -> Shown {
-    let kind = asked.tool_call.as_ref().map_or(ToolKind::Other, |tool_call| tool_call.kind);
+    let kind = asked.tool_call.as_ref().map_or(ToolKind::Unknown, |tool_call| tool_call.kind);
     let (about, object) = details::object(asked, details).unwrap_or((About::Deed, "(it does not say what)".into()));
     agent(asked).then(&Shown::line(&wants(kind, about))).then(&cut_counted(&object))
 }

@@ -19,7 +19,7 @@ mod wrap;
 
 pub use backoff::Backoff;
 pub use bridge::{Bridge, Limits, RoomRules, Rules, Tokens};
-pub use card::Details;
+pub use card::{Details, paths};
 pub use edges::{Asks, Board, Clicks, Replies, Room, RoomError, RoomEvent, Source, SourceError, SourceEvent, part_name};
 pub use effect::{Effect, Entry, Input};
 pub use file::{CardFile, file};

@@ -158,7 +158,7 @@ const fn verb(kind: ToolKind) -> &'static str {
         ToolKind::Think => "think about",
         ToolKind::Fetch => "fetch",
         ToolKind::SwitchMode => "switch mode",
-        ToolKind::Other => "do",
+        ToolKind::Other | ToolKind::Unknown => "do",
     }
 }
 
@@ -226,7 +226,7 @@ const fn withdrawn_text(why: Withdrawn) -> &'static str {
 fn refused(why: &Refused) -> Vec<Words> {
     let because = |before, what: &str, after| vec![Words::ours(before), Words::Theirs(what.to_owned()), Words::ours(after)];
     match why {
-        Refused::ByPolicy => vec![Words::ours("Refused by the operator's policy. Nobody was asked.")],
+        Refused::ByPolicy(what) => because("Refused without asking anybody, because ", what, "."),
         Refused::Malformed(what) => because("Refused: the request could not be understood (", what, ")."),
         Refused::TooMany => vec![Words::ours("Refused: too many requests are waiting already.")],
         Refused::NotShowable(what) => because("Refused: it cannot be shown here whole, because ", what, "."),

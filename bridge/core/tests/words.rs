@@ -1,6 +1,6 @@
 //! No text whatsoever is an answer: the only way in is a button's token, whole, on its card, from a person who may.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bridge_core::{Bridge, Details, Effect, Input, Limits, RoomEvent, RoomRules, Rules, SourceEvent, Tokens};
@@ -8,7 +8,7 @@ use bridge_model::{
     ButtonToken, CardLimits, CardRef, Click, ClickRef, Humanity, MessageId, OptionId, OptionKind, Options, PermissionOption,
     PermissionRequest, Person, PersonId, Presence, ReplyTo, RoomName, Session, Signature, SourceName, Standing, Timestamp,
 };
-use policy::{Approvers, Policy, RefusalStyle, Verdict, WhenChanged, Who};
+use policy::{Approvers, Policy, Who};
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 
@@ -61,13 +61,7 @@ fn bridge_with_a_card() -> Bridge<One> {
     };
     let lifetime = Duration::from_mins(1);
     let rules = Rules {
-        policy: Policy {
-            by_kind: BTreeMap::new(),
-            default: Verdict::Ask,
-            lifetime,
-            refusal: RefusalStyle::RejectOnce,
-            when_changed: WhenChanged::Refuse,
-        },
+        policy: Policy::asking(lifetime),
         rooms: [(RoomName::new("r"), room)].into(),
         routes: [(SourceName::new("s"), RoomName::new("r"))].into(),
         limits: Limits::default(),
@@ -82,6 +76,7 @@ fn bridge_with_a_card() -> Bridge<One> {
         tool_call: None,
         options: Options::new(vec![option]).expect("options"),
         meta: None,
+        places: None,
     };
     let mut bridge = Bridge::new(rules, 1, One);
     bridge.handle(Timestamp::from_unix_millis(0), Input::Source(SourceEvent::Requested(Box::new(request))));

@@ -75,8 +75,8 @@ pub enum Withdrawn {
 /// Why a request was refused without a person choosing so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refused {
-    /// The operator's policy denies this kind.
-    ByPolicy,
+    /// The operator's policy denies it; the text says by which rule and reads after "because ".
+    ByPolicy(String),
     /// The request could not be understood; the text says what was wrong with it.
     Malformed(String),
     /// Too many requests are held already.

@@ -21,7 +21,7 @@ pub use ending::{Delivery, Ending, NotDelivered, Refused, Withdrawn};
 pub use id::{ButtonToken, MessageId, PersonId, RequestId, RoleId, RoomName, SessionId, SourceName};
 pub use option::{Offered, OptionId, OptionIdError, OptionKind, Options, OptionsError, PermissionOption};
 pub use person::{Humanity, Person, Presence, Signature, Standing};
-pub use request::{Outcome, PermissionRequest, ReplyTo, Session};
+pub use request::{Outcome, PermissionRequest, Places, ReplyTo, Session};
 pub use secret::Secret;
 pub use shown::{Shown, Spelled};
 pub use time::Timestamp;

@@ -1,5 +1,7 @@
 //! A permission request and what is answered to it.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::{Offered, Options, SessionId, SourceName, ToolCall};
@@ -18,6 +20,17 @@ pub struct PermissionRequest {
     pub options: Options,
     /// What else the agent says of the request itself. Untrusted.
     pub meta: Option<Value>,
+    /// `None` where nobody could look.
+    pub places: Option<Places>,
+}
+
+/// Where the paths of a request lead on the agent's machine, every link followed, as somebody looked it up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The folder in which the session works; `None` if that cannot be told.
+    pub root: Option<String>,
+    /// By the path as it is named. One that is missing here cannot be told.
+    pub real: BTreeMap<String, String>,
 }
 
 /// Where an outcome goes. Unique while the source lives, whatever ids the agent uses.

@@ -17,7 +17,7 @@ pub struct ToolCall {
     pub raw_input: Option<Value>,
 }
 
-/// ACP's tool kinds. A kind that is missing or unknown is [`ToolKind::Other`].
+/// ACP's tool kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ToolKind {
     Read,
@@ -29,11 +29,14 @@ pub enum ToolKind {
     Think,
     Fetch,
     SwitchMode,
-    #[default]
     Other,
+    /// None that ACP has, or none at all: counts as `other`, but under no rule that is looser than asking.
+    #[default]
+    Unknown,
 }
 
 impl ToolKind {
+    /// Those that have a name of their own.
     pub const ALL: [Self; 10] = [
         Self::Read,
         Self::Edit,
@@ -60,7 +63,7 @@ impl ToolKind {
             Self::Think => "think",
             Self::Fetch => "fetch",
             Self::SwitchMode => "switch_mode",
-            Self::Other => "other",
+            Self::Other | Self::Unknown => "other",
         }
     }
 

@@ -12,8 +12,7 @@ fn what_is_written_first_is_understood_as_it_was_meant() {
             StarterService::Web { .. } | StarterService::Matrix { .. } => listed.roles.clone(),
         };
         assert_eq!(room.approvers.who, Who::Listed(Listed { roles, ..listed }));
-        assert_eq!((config.policy.default, config.policy.lifetime), (Verdict::Ask, Duration::from_mins(7)));
-        assert_eq!(config.policy.refusal, RefusalStyle::RejectOnce);
+        assert_eq!(config.policy, Policy::asking(Duration::from_mins(7)));
     }
 }
 

@@ -1,11 +1,10 @@
 //! Cards as the bridge draws them, without a room.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bridge_core::{Bridge, Details, Effect, Input, Limits, RoomRules, Rules, SourceEvent, Tokens};
 use bridge_model::{ButtonToken, Card, CardLimits, PermissionRequest, RoomName, Timestamp};
-use policy::{Approvers, Policy, RefusalStyle, Verdict, WhenChanged, Who};
+use policy::{Approvers, Policy, Who};
 
 /// 2026-11-30 14:27:05 UTC.
 const NOW: Timestamp = Timestamp::from_unix_millis(1_796_048_825_000);
@@ -24,13 +23,7 @@ pub fn card(request: PermissionRequest, limits: CardLimits, details: Details) ->
     let room = RoomName::new("builds");
     let room_rules =
         RoomRules { approvers: Approvers { who: Who::Anyone, power_min: None, bots: [].into() }, details, card: limits };
-    let policy = Policy {
-        by_kind: BTreeMap::new(),
-        default: Verdict::Ask,
-        lifetime: Duration::from_mins(5),
-        refusal: RefusalStyle::RejectOnce,
-        when_changed: WhenChanged::Refuse,
-    };
+    let policy = Policy::asking(Duration::from_mins(5));
     let rules = Rules {
         policy,
         rooms: [(room.clone(), room_rules)].into(),

@@ -127,6 +127,7 @@ impl Wild<'_> {
             tool_call: self.maybe(Self::tool_call)?,
             options: self.options()?,
             meta: self.maybe(|wild| wild.value(0))?,
+            places: None,
         })
     }
 
@@ -248,6 +249,7 @@ fn plain() -> PermissionRequest {
         tool_call: None,
         options,
         meta: None,
+        places: None,
     }
 }
 

@@ -13,7 +13,7 @@ use countersign_tests::discord_double::{DiscordDouble, RestRequest};
 use countersign_tests::rest;
 use discord_room::{DiscordBoard, DiscordRoom, LIMITS, Mention, RoomOptions, Threads};
 use fastrand::Rng;
-use policy::{Approvers, Listed, Policy, RefusalStyle, Verdict, WhenChanged, Who};
+use policy::{Approvers, Listed, Policy, Who};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -189,6 +189,7 @@ impl Day {
             tool_call: Some(self.tool_call()),
             options: Options::new(LABELS.into_iter().map(option).collect()).expect("options"),
             meta: None,
+            places: None,
         };
         self.asked += 1;
         self.give(Input::Source(SourceEvent::Requested(Box::new(request))));
@@ -312,13 +313,7 @@ fn rules(approvers: [PersonId; 2]) -> Rules {
         card: LIMITS,
     };
     Rules {
-        policy: Policy {
-            by_kind: BTreeMap::new(),
-            default: Verdict::Ask,
-            lifetime: LIFETIME,
-            refusal: RefusalStyle::RejectOnce,
-            when_changed: WhenChanged::Refuse,
-        },
+        policy: Policy::asking(LIFETIME),
         rooms: [(RoomName::new(ROOM), room)].into(),
         routes: [(SourceName::new(SOURCE), RoomName::new(ROOM))].into(),
         limits: Limits { say_pending_after: Duration::from_millis(200), ..Limits::default() },

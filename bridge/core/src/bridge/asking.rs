@@ -4,7 +4,7 @@ use bridge_model::{
     Card, CardRef, ClosedCard, Ending, Outcome, PermissionRequest, Refused, ReplyTo, RequestId, RoomName, Shown, Timestamp,
     Withdrawn,
 };
-use policy::{Verdict, WhenChanged};
+use policy::{Reach, Ruled, Ruling, WhenChanged, asked_for, is_outside};
 
 use super::{Bridge, RoomRules, Tell, Tokens};
 use crate::card::{self, Details, Drawn, Sketch};
@@ -26,16 +26,30 @@ impl<T: Tokens> Bridge<T> {
         if self.stopping {
             return self.end_at_once(now, id, room, request, Ending::Withdrawn(Withdrawn::BridgeStopped));
         }
-        match self.rules.policy.verdict(&request) {
-            Verdict::AutoDeny => self.refuse_at_once(now, id, None, request, Refused::ByPolicy),
-            Verdict::Ask => {
-                let deadline = self.rules.policy.deadline(now);
+        let ruled = self.rule(&request);
+        match ruled.ruling {
+            Ruling::Allow(offered) => {
+                self.allowed += 1;
+                vec![Effect::Reply { request: id, to: request.from, outcome: Outcome::Selected(offered) }]
+            }
+            Ruling::Deny => {
+                let room = room.filter(|_| self.rules.policy.tell_refusals);
+                self.refuse_at_once(now, id, room, request, by_policy(&ruled))
+            }
+            Ruling::Ask => {
+                let deadline = self.rules.policy.deadline(now, asked_for(request.meta.as_ref()));
                 match self.draw(id, room.as_ref(), &request, deadline, None) {
                     Ok(drawn) => vec![self.hold(now, drawn, request, 0, None)],
                     Err(refused) => self.refuse_at_once(now, id, room, request, refused),
                 }
             }
         }
+    }
+
+    fn rule(&self, request: &PermissionRequest) -> Ruled {
+        let paths = card::paths(request);
+        let outside: Vec<String> = paths.iter().filter(|path| is_outside(request, path)).cloned().collect();
+        self.rules.policy.rule(request, Reach { paths: &paths, outside: &outside })
     }
 
     /// The card of a request that can be held, or why it cannot. `instead_of` as in [`Sketch`].
@@ -151,13 +165,12 @@ impl<T: Tokens> Bridge<T> {
             WhenChanged::AskAgain => times_changed <= CHANGED_MAX && !what.is_empty(),
             WhenChanged::Refuse => false,
         };
-        let asked_again =
-            request.filter(|request| may_ask && self.rules.policy.verdict(request) == Verdict::Ask).and_then(|request| {
-                let next = self.next_id();
-                let instead_of = (id.number, what.clone());
-                let card = self.draw(next, Some(&room), &request, deadline, Some(&instead_of)).ok()?;
-                Some((card, request, instead_of))
-            });
+        let asked_again = request.filter(|request| may_ask && self.rule(request).ruling != Ruling::Deny).and_then(|request| {
+            let next = self.next_id();
+            let instead_of = (id.number, what.clone());
+            let card = self.draw(next, Some(&room), &request, deadline, Some(&instead_of)).ok()?;
+            Some((card, request, instead_of))
+        });
         match asked_again {
             None => self.refuse(now, id, Refused::Changed(what)),
             Some((card, request, instead_of)) => {
@@ -217,6 +230,13 @@ impl<T: Tokens> Bridge<T> {
         let tell = closed.map(|closed| Effect::Close { card: None, closed });
         [Effect::Record { entry, then: vec![] }].into_iter().chain(tell).collect()
     }
+}
+
+fn by_policy(ruled: &Ruled) -> Refused {
+    /// A path can be long, and the ledger is no place for it.
+    const WHY_MAX: usize = 200;
+    let why = ruled.decisive().map(ToString::to_string).unwrap_or_default();
+    Refused::ByPolicy(Shown::line(&why).cut(WHY_MAX).to_string())
 }
 
 #[cfg(test)]

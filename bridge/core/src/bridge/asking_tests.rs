@@ -62,7 +62,7 @@ fn nobody_is_asked_again_about_what_policy_denies() {
     desk.ask_and_post(1);
     let mut denied = Desk::asked(1, "ls");
     denied.tool_call.as_mut().expect("a tool call").kind = bridge_model::ToolKind::Delete;
-    desk.rules().policy.by_kind = [(bridge_model::ToolKind::Delete, policy::Verdict::AutoDeny)].into();
+    desk.rules().policy.verdicts.by_kind = [(bridge_model::ToolKind::Delete, policy::Verdict::AutoDeny)].into();
     let effects = desk.at(1, Input::Source(SourceEvent::Changed { ask: ask(1), now: Some(Box::new(denied)) }));
     assert_eq!(told(&effects), ["selected \"no\""]);
     assert_eq!(closings(&effects), [Ending::Refused(Refused::Changed("Kind".into()))]);

@@ -6,7 +6,7 @@ use bridge_model::{
     ButtonStyle, Card, ClickRef, Humanity, MessageId, OptionId, OptionKind, Options, PermissionOption, PermissionRequest, Person,
     PersonId, Presence, ReplyTo, Session, Signature, Standing, ToolCall, ToolKind,
 };
-use policy::{Listed, RefusalStyle, Verdict, WhenChanged, Who};
+use policy::{Listed, Policy, Who};
 use serde_json::value::RawValue;
 
 use super::*;
@@ -63,13 +63,7 @@ impl Desk {
             },
         };
         let rules = Rules {
-            policy: Policy {
-                by_kind: BTreeMap::new(),
-                default: Verdict::Ask,
-                lifetime: Duration::from_millis(LIFETIME_MS),
-                refusal: RefusalStyle::RejectOnce,
-                when_changed: WhenChanged::Refuse,
-            },
+            policy: Policy::asking(Duration::from_millis(LIFETIME_MS)),
             rooms: ["builds", "other"].into_iter().map(|name| (RoomName::new(name), room.clone())).collect(),
             routes: [(SourceName::new("acp"), RoomName::new("builds"))].into(),
             limits: Limits::default(),
@@ -103,6 +97,7 @@ impl Desk {
             tool_call: Some(ToolCall { kind: ToolKind::Execute, raw_input: Some(input), ..ToolCall::default() }),
             options: Options::new(options).expect("options"),
             meta: None,
+            places: None,
         }
     }
 

@@ -88,19 +88,23 @@ pub(super) fn sections(asked: &PermissionRequest, details: Details) -> Vec<Secti
 /// A marked warning: what the request touches beyond the folder in which the session works, or whatever it touches where
 /// that is not known.
 fn outside(asked: &PermissionRequest, deed: Option<&Deed<'_>>, details: Details) -> Option<Section> {
-    let root = asked.session.cwd.as_deref();
     let deed = deed?;
     let paths = match details {
         Details::Full => deed.paths(),
         Details::Described => deed.files(),
     };
-    let paths: Vec<_> = paths.into_iter().filter(|path| root.is_none_or(|root| is_outside(root, path))).collect();
+    let paths: Vec<_> = paths.into_iter().filter(|path| is_outside(asked, path)).collect();
     let named = paths.iter().take(OUTSIDE_MAX).map(|path| line(visible(path)).cut_inside(OUTSIDE_PATH_MAX).to_string());
     let named = SectionBody::Code(Shown::block(&named.collect::<Vec<_>>().join("\n")));
-    let unknown = root.is_none().then(|| "it is not known where the session works".to_owned());
+    let unknown = asked.session.cwd.is_none().then(|| "it is not known where the session works".to_owned());
     let more = (OUTSIDE_MAX < paths.len()).then(|| format!("{OUTSIDE_MAX} of {} are named", paths.len()));
     let note = unknown.into_iter().chain(more).collect::<Vec<_>>().join("; ");
     (!paths.is_empty()).then(|| Section { note, ..Section::new(Section::OUTSIDE, named) })
+}
+
+/// Every file and folder that a request names, none twice.
+pub(super) fn paths(asked: &PermissionRequest) -> Vec<&str> {
+    asked.tool_call.as_ref().map(|call| Deed::of(call).paths()).unwrap_or_default()
 }
 
 /// A path, or that there is none.

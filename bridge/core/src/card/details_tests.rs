@@ -282,5 +282,6 @@ fn asked(call: ToolCall) -> PermissionRequest {
         tool_call: Some(call),
         options: Options::new(vec![option]).expect("options"),
         meta: None,
+        places: None,
     }
 }

@@ -303,6 +303,7 @@ fn asked(tool_call: Option<ToolCall>, options: Vec<PermissionOption>) -> Permiss
         tool_call,
         meta: None,
         options: Options::new(options).expect("options"),
+        places: None,
     }
 }
 

@@ -12,7 +12,7 @@ use bridge_model::{
     Signature, SourceName, Standing, Timestamp, ToolCall, ToolKind, Withdrawn,
 };
 use fastrand::Rng;
-use policy::{Approvers, Listed, Policy, RefusalStyle, Verdict, WhenChanged, Who};
+use policy::{Approvers, Listed, Policy, Verdict, Verdicts, WhenChanged, Who};
 use serde_json::value::RawValue;
 
 use crate::oracle::{Asked, LIFETIME_MS, PEOPLE, chosen};
@@ -98,11 +98,9 @@ impl World {
         };
         let rules = Rules {
             policy: Policy {
-                by_kind: [(ToolKind::Delete, Verdict::AutoDeny)].into(),
-                default: Verdict::Ask,
-                lifetime: Duration::from_millis(LIFETIME_MS),
-                refusal: RefusalStyle::RejectOnce,
+                verdicts: Verdicts { by_kind: [(ToolKind::Delete, Verdict::AutoDeny)].into(), ..Verdicts::default() },
                 when_changed: if seed.is_multiple_of(2) { WhenChanged::Refuse } else { WhenChanged::AskAgain },
+                ..Policy::asking(Duration::from_millis(LIFETIME_MS))
             },
             rooms: ROOMS.into_iter().map(|name| (RoomName::new(name), room.clone())).collect(),
             routes: SOURCES.into_iter().zip(ROOMS).map(|(source, room)| (SourceName::new(source), RoomName::new(room))).collect(),
@@ -216,6 +214,7 @@ impl World {
             tool_call: Some(ToolCall { kind, title, ..ToolCall::default() }),
             options,
             meta: None,
+            places: None,
         }
     }
 
