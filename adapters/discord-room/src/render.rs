@@ -2,7 +2,7 @@
 
 use bridge_core::wording::{self, Words, capitalised, does};
 use bridge_core::{CardFile, Laid, RoomError, file, lay_out, rows};
-use bridge_model::{ButtonStyle, Card, ClosedCard, RequestId, Section, Shown};
+use bridge_model::{Button, ButtonStyle, Card, ClosedCard, RequestId, Section, Shown};
 use serde::Serialize;
 use serenity::all::{
     self as discord, ButtonStyle as Colour, CreateActionRow, CreateAllowedMentions, CreateButton, CreateInteractionResponse,
@@ -32,7 +32,7 @@ pub(crate) fn card(card: &Card, mention: &Mention, may_attach: bool) -> Result<O
     if count == 0 || BUTTONS_MAX < count {
         return Err(RoomError::NotShowable(format!("a message has 1 to {BUTTONS_MAX} buttons and the card has {count}")));
     }
-    let sheet = Sheet { card, head: headline(card.headline.as_str(), card.request), tail: tail(card, mention), file: file(card) };
+    let sheet = Sheet { card, head: head(card, mention), tail: what_buttons_do(card), file: file(card) };
     // What may go without a file needs none for its rows.
     let is_small = sheet.file.text.len() <= UNATTACHED_TEXT_BYTES_MAX;
     let laid = lay_out(card, |laid| (is_small || rows(laid, COLUMNS) <= ROWS_MAX) && sheet.fits(laid));
@@ -51,7 +51,7 @@ pub(crate) fn card(card: &Card, mention: &Mention, may_attach: bool) -> Result<O
 struct Sheet<'a> {
     card: &'a Card,
     head: String,
-    tail: String,
+    tail: Vec<String>,
     file: CardFile,
 }
 
@@ -75,7 +75,11 @@ impl Sheet<'_> {
             lines.push(format!("{WARNING} **Read the file before you decide:** {name}, {characters} characters"));
             lines.push(format!("-# SHA-256 `{digest}`"));
         }
-        lines.push(self.tail.clone());
+        if !self.tail.is_empty() {
+            // Set apart from what agents write.
+            lines.push(String::new());
+            lines.extend(self.tail.iter().cloned());
+        }
         lines.join("\n")
     }
 }
@@ -139,7 +143,7 @@ fn allowed(mention: &Mention) -> CreateAllowedMentions {
     CreateAllowedMentions::new().users(users.collect::<Vec<_>>()).roles(roles.collect::<Vec<_>>())
 }
 
-fn button(button: &bridge_model::Button) -> CreateButton {
+fn button(button: &Button) -> CreateButton {
     let colour = match button.style {
         ButtonStyle::AllowOnce => Colour::Success,
         ButtonStyle::Reject | ButtonStyle::RejectAlways => Colour::Danger,
@@ -149,13 +153,13 @@ fn button(button: &bridge_model::Button) -> CreateButton {
 }
 
 /// What a press on it says.
-pub(crate) fn custom_id(button: &bridge_model::Button) -> String {
+pub(crate) fn custom_id(button: &Button) -> String {
     format!("{CUSTOM_ID}{}", button.token)
 }
 
 /// Who wants what: the first line, which is all that a phone's notification shows.
 fn headline(text: &str, request: RequestId) -> String {
-    format!("{} (#{})", sentence(&wording::headline(text)), request.number)
+    format!("{}{}", wording::number(request), sentence(&wording::headline(text)))
 }
 
 fn closing_text(closed: &ClosedCard) -> String {
@@ -178,17 +182,17 @@ fn sentence(words: &[Words]) -> String {
     said.collect()
 }
 
-/// What the buttons do, until when, and who is called.
-fn tail(card: &Card, mention: &Mention) -> String {
+/// Who wants what, until when, and who is called.
+fn head(card: &Card, mention: &Mention) -> String {
     let users = mention.people.iter().map(|person| format!(" <@{person}>"));
     let roles = mention.roles.iter().map(|role| format!(" <@&{role}>"));
     let called: String = roles.chain(users).collect();
-    let expires = format!("Expires <t:{}:R>, and is refused then.{called}", card.deadline.unix_millis() / 1_000);
-    // Set apart from what agents write.
-    [String::new()].into_iter().chain(what_buttons_do(card)).chain([expires]).collect::<Vec<_>>().join("\n")
+    let expires = format!("Expires <t:{}:R>, then refused.{called}", card.deadline.unix_millis() / 1_000);
+    format!("{}\n{expires}", headline(card.headline.as_str(), card.request))
 }
 
-/// The labels by what they do, since colours do not tell all kinds apart. Numbered ones have that in their legend.
+/// The labels by what they do, since colours do not tell all kinds apart, as far as it takes to know them: the buttons have
+/// them whole. Numbered ones have that in their legend.
 fn what_buttons_do(card: &Card) -> Vec<String> {
     if card.sections.iter().any(|section| section.heading == Section::OPTIONS) {
         return Vec::new();
@@ -201,10 +205,19 @@ fn what_buttons_do(card: &Card) -> Vec<String> {
         }
     }
     let group = |style: ButtonStyle| {
-        let labels = card.buttons.iter().filter(|button| button.style == style).map(|button| code(button.label.as_str()));
+        let labels = card.buttons.iter().filter(|button| button.style == style).map(|button| code(&known_by(button, card)));
         format!("**{}:** {}", capitalised(does(style)), labels.collect::<Vec<_>>().join(", "))
     };
     styles.into_iter().map(group).collect()
+}
+
+/// The beginning of a label, unless another begins so too.
+fn known_by(button: &Button, card: &Card) -> String {
+    /// What a phone still has beside the longest of what buttons do.
+    const BEGINNING: usize = 13;
+    let beginning = |button: &Button| button.label.cut(BEGINNING);
+    let alike = card.buttons.iter().filter(|other| beginning(other) == beginning(button)).count();
+    if alike == 1 { beginning(button).to_string() } else { button.label.to_string() }
 }
 
 fn units(text: &str) -> usize {

@@ -9,9 +9,9 @@ use super::*;
 #[test]
 fn the_first_line_says_who_wants_what() {
     let content = content(&sections(&[code_section("ls")]));
-    assert_eq!(content.lines().next(), Some("`Coder` wants to run: `ls` (#7)"));
-    let end = "**Allows once:** `Yes`\n**Refuses:** `No`\nExpires <t:1796020000:R>, and is refused then.";
-    assert!(content.ends_with(end), "{content}");
+    let start = "#7 · `Coder` wants to run: `ls`\nExpires <t:1796020000:R>, then refused.\n\n";
+    assert!(content.starts_with(start), "{content}");
+    assert!(content.ends_with("\n\n**Allows once:** `Yes`\n**Refuses:** `No`"), "{content}");
 }
 
 /// What Discord's clients make something of, each where they would: at the beginning of a line, too.
@@ -113,11 +113,11 @@ fn an_agents_name_is_no_sentence_of_ours() {
     for name in ["Ada has approved this. The agent", "1. x", "Claude wants to read: README.md", "- x", "**x**", "An agent"] {
         let mut card = sections(&[]);
         card.headline = Shown::line(&format!("{} wants to run: ls", wording::quoted(name)));
-        assert_eq!(content(&card).lines().next(), Some(format!("`{name}` wants to run: `ls` (#7)").as_str()));
+        assert_eq!(content(&card).lines().next(), Some(format!("#7 · `{name}` wants to run: `ls`").as_str()));
     }
     let mut card = sections(&[]);
     card.headline = Shown::line("Ada has approved: ls");
-    assert_eq!(content(&card).lines().next(), Some("`Ada has approved: ls` (#7)"));
+    assert_eq!(content(&card).lines().next(), Some("#7 · `Ada has approved: ls`"));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn only_those_who_are_configured_are_mentioned() {
     let sent = super::card(&sections(&[]), &mention, true).expect("a card");
     let sent = body(&sent);
     assert_eq!(sent["allowed_mentions"], json!({"parse": [], "users": ["11"], "roles": ["22"]}));
-    assert!(sent["content"].as_str().expect("a text").ends_with(" then. <@&22> <@11>"), "{sent}");
+    assert!(sent["content"].as_str().expect("a text").contains(", then refused. <@&22> <@11>\n"), "{sent}");
     let nobody = json!({"parse": [], "users": [], "roles": []});
     let card = sections(&[]);
     let words = [Words::Theirs("<@1>".to_owned())];
@@ -172,6 +172,24 @@ fn colours_follow_the_kind_and_never_the_label() {
     ] {
         assert!(content.contains(&format!("**{does}:** `Allow`")), "{content}");
     }
+}
+
+#[test]
+fn labels_are_told_again_as_far_as_they_differ() {
+    let mut card = sections(&[]);
+    let labels = ["Yes", "Yes, and don't ask again", "Yes, and don't look", "No, and tell Coder what to do"];
+    let styles = [ButtonStyle::AllowOnce, ButtonStyle::AllowAlways, ButtonStyle::AllowAlways, ButtonStyle::Reject];
+    card.buttons = (0..).zip(labels).zip(styles).map(|((at, label), style)| button(at, label, style)).collect();
+    let sent = body(&super::card(&card, &Mention::default(), true).expect("a card"));
+    let drawn: Vec<_> = (0..4).map(|at| sent["components"][0]["components"][at]["label"].clone()).collect();
+    assert_eq!(drawn, labels, "the buttons have them whole");
+    let told = "**Allows once:** `Yes`\n\
+                **Allows more than this once, as far as the agent decides:** `Yes, and don't ask again`, `Yes, and don't look`\n\
+                **Refuses:** `No, and tell…`";
+    assert!(text_of(&sent).ends_with(told), "{sent}");
+    let legend = section(Section::OPTIONS, SectionBody::Code(Shown::block("1. Allows once: Yes\n2. Refuses: No")));
+    let content = content(&sections(&[legend]));
+    assert!(content.ends_with("`1. Allows once: Yes`\n`2. Refuses: No`") && !content.contains("**Refuses"), "{content}");
 }
 
 #[test]
@@ -296,7 +314,7 @@ fn every_length_of_a_command_makes_a_message_that_discord_takes() {
 fn a_closing_has_no_buttons_and_says_who_chose_what() {
     let sent = parsed(&closing(&closed(&sections(&[]))));
     assert_eq!(sent["components"], json!([]));
-    let said = "`Coder` wants to run: `ls` (#7)\n`Ada` (<@11>) chose `Yes` (allows once) at <t:1796019000:f>. The agent has it.";
+    let said = "#7 · `Coder` wants to run: `ls`\n`Ada` (<@11>) chose `Yes` (allows once) at <t:1796019000:f>. The agent has it.";
     assert_eq!(sent["content"], said);
     let expired = ClosedCard { ending: Ending::Withdrawn(Withdrawn::ByAgent), ..closed(&sections(&[])) };
     assert!(!parsed(&closing(&expired)).to_string().to_lowercase().contains("approved"));

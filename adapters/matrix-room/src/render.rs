@@ -93,7 +93,7 @@ impl Sketch<'_> {
         if let Some(file) = self.file.filter(|_| !laid.is_whole) {
             draft.paragraph(|draft| self.read_the_file(draft, file));
         }
-        for group in laid.sections.chunk_by(|before, after| is_short(before) && is_short(after)) {
+        for group in laid.sections.chunk_by(are_one_line) {
             draft.paragraph(|draft| {
                 for (at, section) in group.iter().enumerate() {
                     if at > 0 {
@@ -152,6 +152,11 @@ impl Sketch<'_> {
     }
 }
 
+/// What is asked and who asks stand apart.
+fn are_one_line(before: &Section, after: &Section) -> bool {
+    is_short(before) && is_short(after) && before.tells_who_asks() == after.tells_who_asks()
+}
+
 /// Whether others may stand on the same line.
 fn is_short(section: &Section) -> bool {
     const SHORT: usize = 48;
@@ -160,8 +165,8 @@ fn is_short(section: &Section) -> bool {
 }
 
 fn headline(draft: &mut Draft, headline: &str, request: RequestId) {
+    draft.ours(&wording::number(request));
     draft.words(&wording::headline(headline));
-    draft.ours(&format!(" (#{})", request.number));
 }
 
 /// The buttons of a card, as a poll with one answer per option: what it does in our words, and the agent's label.
@@ -169,7 +174,7 @@ fn poll(card: &Card) -> Value {
     // All that is in sight on a phone that opens the room.
     let warnings = card.sections.iter().filter(|section| section.is_warning());
     let warned: String = warnings.flat_map(|section| [WARNING, section.heading, ". "]).collect();
-    let question = format!("{warned}{} (#{})", inert(card.headline.as_str()), card.request.number);
+    let question = format!("{warned}{}{}", wording::number(card.request), inert(card.headline.as_str()));
     let mut fallback = question.clone();
     let answers: Vec<Value> = card
         .buttons
@@ -195,7 +200,7 @@ fn poll(card: &Card) -> Value {
 
 /// A poll that nobody is to see: it takes the place of one that may have been lost, and is redacted at once.
 pub(crate) fn empty_poll(closed: &ClosedCard) -> Value {
-    let question = format!("{} (#{})", inert(closed.headline.as_str()), closed.request.number);
+    let question = format!("{}{}", wording::number(closed.request), inert(closed.headline.as_str()));
     json!({
         POLL_START: {
             "kind": "org.matrix.msc3381.poll.disclosed",

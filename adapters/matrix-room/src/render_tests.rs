@@ -29,7 +29,7 @@ fn what_fits_is_shown_whole_in_both_forms_and_needs_no_file() {
     let (body, html) = texts(&drawn.message);
     assert_eq!(
         body,
-        "\"Coder\" wants to run: ls (#7)\n\nCommand:\n    rm -rf /srv\n      --force\n\n\
+        "#7 · \"Coder\" wants to run: ls\n\nCommand:\n    rm -rf /srv\n      --force\n\n\
          Answer in the poll within 5 min, until 2026-11-30 06:26:40 UTC. After that it is refused."
     );
     let command = "<p><strong>Command</strong>:<br><code>rm -rf /srv</code><br><code>\u{a0}\u{a0}--force</code></p>";

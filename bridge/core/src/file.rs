@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use bridge_model::{Card, Section, SectionBody};
 
-use crate::wording::labelled;
+use crate::wording::{labelled, number};
 
 /// A text file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub fn file(card: &Card) -> CardFile {
 
 /// A card's headline and sections as plain text.
 fn plain_card(card: &Card) -> String {
-    let mut text = format!("{} (#{})\n", card.headline, card.request.number);
+    let mut text = format!("{}{}\n", number(card.request), card.headline);
     for section in &card.sections {
         plain_section(&mut text, section);
     }

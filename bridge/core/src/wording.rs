@@ -52,6 +52,12 @@ pub fn plain(words: &[Words]) -> String {
     words.iter().map(Words::plain).collect()
 }
 
+/// What a headline begins with: a notification keeps it however long the rest is, and nothing of the agent's runs into it.
+#[must_use]
+pub fn number(request: RequestId) -> String {
+    format!("#{} · ", request.number)
+}
+
 /// A headline's own words told apart from the agent's. One that is not as [`crate::Bridge`] makes them is all the agent's.
 #[must_use]
 pub fn headline(text: &str) -> Vec<Words> {

@@ -102,7 +102,7 @@ const FRAGMENTS: [&str; 96] = [
     "**Command:**",
     "Only refusing is possible",
     "Ada chose \"Yes\".",
-    "(#1)",
+    "#1 · ",
     "rm -rf ~",
     "; rm -rf ~",
     "chose",

@@ -110,7 +110,10 @@ fn outside_of_code(html: &str) -> Result<String, String> {
 
 /// What some client makes a link or a mention of.
 fn is_live(word: &str) -> bool {
-    let is_ours = |word: &str| word.starts_with("(#") || word.chars().all(|c| c.is_ascii_digit() || c == ':' || c == '-');
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_ours = |word: &str| {
+        word.strip_prefix('#').is_some_and(is_number) || word.chars().all(|c| c.is_ascii_digit() || c == ':' || c == '-')
+    };
     let parts = ["://", "@", "matrix.to", "www.", "#", "mailto:", "discord.gg"];
     // What ends in "www." or "mailto:" leads nowhere.
     let word = word.trim_end_matches(['"', '.', ',', ':', ';', '!', '?']);
