@@ -14,9 +14,9 @@ const STATES = {
   lost: "Unknown",
 };
 const HURRY_MS = 30000;
-// Of a card, in lines, and of a line on a phone, in characters: about a screen.
-const LONG_FROM = 40;
-const LINE_LENGTH = 40;
+// A card that waits no longer than this needs no date.
+const DATED_FROM_MS = 12 * 3600000;
+const CLOCK = { hour: "numeric", minute: "2-digit" };
 
 // Draws a card. `pressed(event, card, button, element)` is called when a button is pressed.
 export function draw(card, pressed) {
@@ -28,47 +28,46 @@ export function draw(card, pressed) {
 
   const line = make("p", "line-of-state");
   line.id = `state-${card.id}`;
-  const where = make("span", "where", `#${card.number} in ${card.room}, `);
-  where.append(time(card.asked_at, { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" }));
+  const where = make("span", "where", `${card.room}, `);
+  where.append(time(card.asked_at, CLOCK));
   line.append(make("span", "state"), make("span", "left"), where);
   article.setAttribute("aria-describedby", line.id);
   const headline = sentence("h3", "headline", card.headline);
+  headline.prepend(`#${card.number} · `);
   headline.id = title;
   headline.tabIndex = -1;
   const sections = make("div", "sections");
   sections.append(...card.sections.map((part) => section(part, card.file !== null)), ...missing(card));
+  const bar = make("div", "bar");
   const reply = make("p", "reply");
   reply.setAttribute("role", "status");
-  article.append(line, headline, sections, reply);
+  bar.append(reply);
   if (card.buttons.length !== 0) {
     const options = make("div", "options");
     options.setAttribute("role", "group");
     options.setAttribute("aria-labelledby", title);
     options.append(...card.buttons.map((button) => option(card, button, article, pressed)));
-    options.id = `options-${card.id}`;
-    options.tabIndex = -1;
-    reply.before(options);
-    if (isLong(card)) {
-      const down = make("a", "down", "To the buttons");
-      down.href = `#${options.id}`;
-      line.append(down);
-    }
+    stay(options);
+    bar.append(options);
   }
+  // The buttons stay in sight below the headline, and nowhere above it.
+  const rest = make("div", "rest-of-card");
+  rest.append(sections, bar);
+  article.append(line, headline, rest);
   update(article, card);
   return article;
 }
 
-// Whether its buttons are surely out of sight.
-function isLong({ sections }) {
-  const texts = sections.map(({ head, tail }) => head + (tail ?? ""));
-  const lines = texts.map((text) => text.split("\n").length + text.length / LINE_LENGTH);
-  return LONG_FROM < lines.reduce((sum, count) => sum + count, 0);
+// Of so many options that they have to be scrolled, one that refuses is always among those in sight.
+function stay(options) {
+  (options.querySelector(".reject") ?? options.querySelector(".reject-always"))?.classList.add("stays");
 }
 
 // Brings a drawn card up to date. It keeps its place, its details and what its person was told.
 export function update(article, card) {
   article.dataset.state = card.state;
   article.querySelector(".state").textContent = STATES[card.state] ?? card.state;
+  date(article, card);
   article.until = card.left_ms === null ? null : performance.now() + card.left_ms;
   if (card.ending !== null) {
     end(article, card);
@@ -76,13 +75,20 @@ export function update(article, card) {
   count(article);
 }
 
+// What has ended may be read on another day.
+function date(article, { left_ms }) {
+  const asked = article.querySelector(".where time");
+  const at = Date.parse(asked.dateTime);
+  const isShort = left_ms !== null && left_ms + Date.now() - at < DATED_FROM_MS;
+  asked.replaceWith(time(at, isShort ? CLOCK : { month: "short", day: "numeric", ...CLOCK }));
+}
+
 function end(article, card) {
   const options = article.querySelector(".options");
   const hadFocus = options?.contains(document.activeElement);
   options?.remove();
-  article.querySelector(".down")?.remove();
   article.querySelector(".ending")?.remove();
-  article.querySelector(".reply").before(sentence("p", "ending", card.ending));
+  article.querySelector(".bar").before(sentence("p", "ending", card.ending));
   fold(article);
   if (hadFocus) {
     // Whoever was about to press is told what became of it instead of being sent to the top of the page.

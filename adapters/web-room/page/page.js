@@ -2,9 +2,8 @@
 
 import { hasJoined, join, leave, listen, press } from "./connection.js";
 import { count, draw, update } from "./cards.js";
+import { change, isSettling, settleAll, watch } from "./settle.js";
 
-// A press so soon after its button has moved was meant for what was there before.
-const SETTLE_MS = 600;
 // A card that has ended stays where it was for so long, so that whoever pressed sees what became of it.
 const LINGER_MS = 8000;
 const EARLIER_MAX = 200;
@@ -25,41 +24,6 @@ let wasReady = false;
 let missed = [];
 let canNotify = true;
 
-// Changes the page, and takes no press of buttons that are somewhere else afterwards until they have been there for a while.
-function change(act) {
-  const result = act();
-  settleMoved();
-  return result;
-}
-
-function settleMoved() {
-  for (const button of waiting.querySelectorAll(".option")) {
-    // In the page, since whoever scrolls knows that it moves.
-    const { left, top } = button.getBoundingClientRect();
-    const place = `${Math.round(left + scrollX)} ${Math.round(top + scrollY)}`;
-    if (button.place !== place) {
-      button.place = place;
-      settle(button);
-    }
-  }
-}
-
-// Counted from when it is seen, which is two frames later.
-function settle(button) {
-  button.dataset.settling = "";
-  button.settledAt = Infinity;
-  clearTimeout(button.settling);
-  requestAnimationFrame(() => requestAnimationFrame(() => {
-    clearTimeout(button.settling);
-    button.settledAt = performance.now() + SETTLE_MS;
-    button.settling = setTimeout(() => delete button.dataset.settling, SETTLE_MS);
-  }));
-}
-
-function settleAll() {
-  waiting.querySelectorAll(".option").forEach(settle);
-}
-
 function show(card) {
   told.add(card.id);
   const known = articles.get(card.id);
@@ -71,7 +35,7 @@ function renew(article, card) {
   const wasOpen = isOpen(article);
   update(article, card);
   if (wasOpen && !isOpen(article)) {
-    say(card.number, article.querySelector(".ending").textContent);
+    say(`#${card.number} · ${article.querySelector(".ending").textContent}`);
     article.notification?.close();
   }
   if (card.ending !== null) {
@@ -88,6 +52,7 @@ function add(card) {
     return;
   }
   waiting.append(article);
+  watch(article.querySelector(".bar"));
   if (card.ending !== null) {
     // Somebody who looks at the page sees what was refused at once.
     putAway(article);
@@ -102,7 +67,7 @@ function add(card) {
 
 function announce(article, card) {
   const headline = article.querySelector(".headline").textContent;
-  say(card.number, headline);
+  say(headline);
   if (card.ending === null) {
     notify(article, headline, card.room);
   }
@@ -143,15 +108,12 @@ function tally() {
 }
 
 async function pressed(event, card, button, article) {
-  const reply = article.querySelector(".reply");
-  const tell = (text) => change(() => (reply.textContent = text));
+  const tell = (text) => change(() => reply(article, text));
   if (root.dataset.connection !== "open") {
     tell("Nothing was sent: the bridge is not connected.");
     return;
   }
-  // A keyboard presses what has the focus, wherever it is.
-  const { dataset, settledAt } = event.currentTarget;
-  if (event.detail !== 0 && ("settling" in dataset || event.timeStamp < settledAt)) {
+  if (isSettling(event)) {
     tell("Nothing was sent: the button had just moved or come into view. Press again if you mean it.");
     return;
   }
@@ -163,6 +125,20 @@ async function pressed(event, card, button, article) {
   const answer = await press(card.id, button.token);
   delete article.dataset.pressed;
   tell(answer.counted ? "" : (answer.reply ?? "Your click did not count."));
+}
+
+// Above the buttons, which stay where they are on the screen: whoever is told to press again may do so at once.
+function reply(article, text) {
+  const options = article.querySelector(".options");
+  const top = () => options?.getBoundingClientRect().top ?? 0;
+  const before = top();
+  article.querySelector(".reply").textContent = text;
+  const moved = top() - before;
+  if (moved !== 0) {
+    // A page that does not fill the screen has to go on below it to be scrolled.
+    document.body.style.minHeight = `${root.scrollHeight + moved}px`;
+    scrollBy({ top: moved, behavior: "instant" });
+  }
 }
 
 function onEvent(name, data) {
@@ -233,9 +209,9 @@ function onState(state, said) {
 }
 
 // Each on its own, so that one does not take another's place before it is heard.
-function say(number, text) {
+function say(text) {
   const line = document.createElement("p");
-  line.textContent = `#${number}: ${text}`;
+  line.textContent = text;
   at("said").append(line);
   while (SAID_MAX < at("said").childElementCount) {
     at("said").firstElementChild.remove();
@@ -309,6 +285,5 @@ at("notify").addEventListener("click", async () => {
 document.addEventListener("visibilitychange", settleAll);
 addEventListener("focus", settleAll);
 addEventListener("pageshow", settleAll);
-new ResizeObserver(settleMoved).observe(document.body);
 setInterval(() => change(() => waiting.querySelectorAll(".card").forEach(count)), 1000);
 begin();

@@ -39,11 +39,12 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const HTML: &str = include_str!("../page/index.html");
 const CSS: &str = include_str!("../page/page.css");
 const ICON: &str = include_str!("../page/icon.svg");
-const SCRIPTS: [(&str, &str); 5] = [
+const SCRIPTS: [(&str, &str); 6] = [
     ("/page.js", include_str!("../page/page.js")),
     ("/cards.js", include_str!("../page/cards.js")),
     ("/sections.js", include_str!("../page/sections.js")),
     ("/file.js", include_str!("../page/file.js")),
+    ("/settle.js", include_str!("../page/settle.js")),
     ("/connection.js", include_str!("../page/connection.js")),
 ];
 

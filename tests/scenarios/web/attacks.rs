@@ -15,7 +15,18 @@ async fn without_a_key_nobody_reads_or_presses() {
     let click = Visitor::click(&card, 0);
 
     let stranger = desk.stranger();
-    for path in ["/", "/join", "/page.js", "/cards.js", "/sections.js", "/file.js", "/connection.js", "/page.css", "/icon.svg"] {
+    for path in [
+        "/",
+        "/join",
+        "/page.js",
+        "/cards.js",
+        "/sections.js",
+        "/file.js",
+        "/settle.js",
+        "/connection.js",
+        "/page.css",
+        "/icon.svg",
+    ] {
         let answer = stranger.get(path).await;
         assert_eq!(answer.status, 200, "{path}");
         assert!(!answer.body.contains("keyless") && !answer.body.contains("builds"), "{path} tells what is asked");

@@ -179,10 +179,7 @@ async fn what_an_agent_writes_is_text_and_nothing_else() {
     let card = place.card("--no-preserve-root").await;
     assert!(Web::text(&card).contains("<img src=x") && Web::text(&card).contains("\\u{202e}"), "{card:?}");
     let page = place.page(Who::Ada).await;
-    assert_eq!(
-        page.eval("document.querySelectorAll('main img, main script, main a:not(.down), main iframe, main style').length").await,
-        0
-    );
+    assert_eq!(page.eval("document.querySelectorAll('main img, main script, main a, main iframe, main style').length").await, 0);
     assert_eq!(page.eval("document.title").await, "(1) Countersign");
     picture(page, "hostile", AS_IT_IS).await;
     // Nor would it run if it got in.
@@ -195,6 +192,7 @@ async fn what_an_agent_writes_is_text_and_nothing_else() {
     assert!(inline.is_err(), "trusted types are required");
     assert_eq!(page.eval("document.title").await, "(1) Countersign");
     // The buttons come after all of what they are about.
+    page.eval("scrollTo(0, document.documentElement.scrollHeight)").await;
     let last = "document.querySelector('.options').getBoundingClientRect().top - document.querySelector('.sections').getBoundingClientRect().bottom";
     assert!(page.eval(last).await.as_f64().is_some_and(|gap| 0.0 <= gap));
     place.press(Who::Ada, &card, Web::labels(&card)[0]).await;

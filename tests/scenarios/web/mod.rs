@@ -8,6 +8,7 @@ mod file;
 mod keys;
 mod looks;
 mod page;
+mod reach;
 mod warnings;
 
 type Stage = crate::stage::Stage<crate::stage::Web>;

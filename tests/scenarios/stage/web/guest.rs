@@ -43,11 +43,12 @@ const CARDS: &str = r#"[...document.querySelectorAll("article.card")].map(card =
     };
 })"#;
 
-/// Gets ready for a press: "wait" while the page takes none, "gone" if the button is not there. The next click leaves
+/// Gets ready for a press, and brings the button into sight for it: "wait" while the page takes none, "gone" if the button is not there. The next click leaves
 /// behind whether the page took it, and how to see that it was answered.
 const AIM: &str = r#"(button => {
     const takes_presses = () => document.documentElement.dataset.connection === "open"
         && document.querySelector(button)?.dataset.settling === undefined;
+    document.querySelector(button)?.closest(".bar:not([data-whole])")?.scrollIntoView({ block: "nearest", behavior: "instant" });
     if (!takes_presses()) return "wait";
     if (!document.querySelector(button)) return "gone";
     const answered = () => performance.getEntriesByType("resource").filter(({ name }) => name.endsWith("/api/click")).length;
