@@ -54,7 +54,7 @@ impl SeenCard {
 
 /// The agent's label alone, without what the card adds in its own words.
 fn label(answer: &str) -> &str {
-    answer.rsplit_once(" (").map_or(answer, |(label, _)| label)
+    answer.split_once(": ").map_or(answer, |(_, label)| label)
 }
 
 /// All cards of a room so far.

@@ -33,19 +33,20 @@ async fn all_are_there_in_order<P: Place>(plan: Plan, count: usize) {
 }
 
 async fn labels_that_are_alike_are_numbered<P: Place>(plan: Plan) {
-    are_numbered::<P>(plan, ["Same", "Same"], ["1. Same", "2. Same"]).await;
+    are_numbered::<P>(plan, ["Same", "Same"], ["1. Allows once: Same", "2. Refuses: Same"]).await;
 }
 
 async fn an_empty_label_is_numbered<P: Place>(plan: Plan) {
-    are_numbered::<P>(plan, ["", "No"], ["1. (no label)", "2. No"]).await;
+    are_numbered::<P>(plan, ["", "No"], ["1. Allows once: (no label)", "2. Refuses: No"]).await;
 }
 
 async fn a_long_label_is_numbered_and_told_whole<P: Place>(plan: Plan) {
     let long = format!("{} until the end", "very ".repeat(97).trim_end());
-    are_numbered::<P>(plan, [&long, "No"], [&format!("1. {long}"), "2. No"]).await;
+    are_numbered::<P>(plan, [&long, "No"], [&format!("1. Allows once: {long}"), "2. Refuses: No"]).await;
 }
 
-/// Two options become buttons that begin with their numbers, and the text of the card says what the numbers stand for.
+/// Two options become buttons that begin with their numbers, and the text of the card says what the numbers stand for: what
+/// each does, and its label.
 async fn are_numbered<P: Place>(plan: Plan, names: [&str; 2], legend: [&str; 2]) {
     let mut stage = Stage::<P>::set(plan).await;
     let options = json!([["first", names[0], "allow_once"], ["second", names[1], "reject_once"]]);
@@ -54,8 +55,10 @@ async fn are_numbered<P: Place>(plan: Plan, names: [&str; 2], legend: [&str; 2])
     let labels = P::labels(&card);
     assert_eq!(labels.len(), 2, "{labels:?}");
     for (label, entry) in labels.iter().zip(legend) {
-        let (start, end) = label.split_once('…').unwrap_or((label, ""));
-        assert!(entry.starts_with(start) && entry.ends_with(end), "{label:?} is no part of {entry:?}");
+        let (number, start) = label.split_once(' ').expect("a number");
+        let (start, end) = start.split_once('…').unwrap_or((start, ""));
+        let (does, named) = entry.split_once(": ").expect("what it does");
+        assert!(does.starts_with(number) && named.starts_with(start) && named.ends_with(end), "{label:?} is not {entry:?}");
         assert!(P::text(&card).contains(entry), "{entry:?} is not in {card:?}");
     }
     stage.place.press(Who::Ada, &card, labels[0]).await;
