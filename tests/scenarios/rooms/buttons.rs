@@ -57,8 +57,8 @@ async fn are_numbered<P: Place>(plan: Plan, names: [&str; 2], legend: [&str; 2])
     for (label, entry) in labels.iter().zip(legend) {
         let (number, start) = label.split_once(' ').expect("a number");
         let (start, end) = start.split_once('…').unwrap_or((start, ""));
-        let (does, named) = entry.split_once(": ").expect("what it does");
-        assert!(does.starts_with(number) && named.starts_with(start) && named.ends_with(end), "{label:?} is not {entry:?}");
+        let (does, rest) = entry.split_once(": ").expect("what it does");
+        assert!(does.starts_with(number) && rest.starts_with(start) && rest.ends_with(end), "{label:?} is not {entry:?}");
         assert!(P::text(&card).contains(entry), "{entry:?} is not in {card:?}");
     }
     stage.place.press(Who::Ada, &card, labels[0]).await;

@@ -80,7 +80,7 @@ struct Asked {
 
 impl Asked {
     async fn of(lines: usize, options: &[Value]) -> Self {
-        let command = (0..lines).map(|at| format!("echo {at}\n")).collect::<String>();
+        let command = (0..lines).map(|at| format!("echo {at}")).collect::<Vec<_>>().join("\n");
         let call = json!({"toolCallId": "c", "title": "tall", "kind": "execute", "rawInput": {"command": command}});
         let agent = RawAgent::new(&[json!({"send": {"jsonrpc": "2.0", "id": "ask", "method": "session/request_permission",
             "params": {"sessionId": "s", "toolCall": call, "options": options}}})]);
