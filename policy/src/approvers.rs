@@ -69,6 +69,10 @@ pub enum Ineligible {
     StandingUnknown,
     SignatureMissing,
     PowerTooLow,
+    Requester,
+    RequesterUnknown,
+    TooSoon,
+    TooOften,
 }
 
 impl Ineligible {
@@ -85,11 +89,21 @@ impl Ineligible {
             Self::StandingUnknown => "it could not be confirmed that you may take part here.",
             Self::SignatureMissing => "this room is encrypted and the device you pressed on is not verified by you.",
             Self::PowerTooLow => "your power level in this room is too low, or could not be read.",
+            Self::Requester => "you asked for this yourself, so somebody else has to answer.",
+            Self::RequesterUnknown => "it is not known who asked for this, and whoever did may not answer.",
+            Self::TooSoon => "the card has only just appeared; read it, and press again.",
+            Self::TooOften => "you press very often; wait a little, and press again.",
         }
     }
 }
 
 impl Approvers {
+    /// Whether there is nobody who could ever be admitted.
+    #[must_use]
+    pub fn is_nobody(&self) -> bool {
+        matches!(&self.who, Who::Listed(listed) if listed.is_empty())
+    }
+
     /// The one decision about a person, for every room and every path. Each fact that is not known counts as no.
     pub fn admit(&self, person: &Person) -> Result<Permit, Ineligible> {
         match person.humanity {

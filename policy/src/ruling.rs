@@ -179,7 +179,7 @@ impl Policy {
     fn by_tables(&self, request: &PermissionRequest, steps: &mut Steps) {
         let call = request.tool_call.as_ref();
         let titles = [call.and_then(|call| call.title.as_deref()), request.title.as_deref()];
-        let kind = kind(request);
+        let kind = request.kind();
         let mut is_ruled = false;
         for (side, table) in [(Side::Operator, &self.verdicts), (Side::Launch, &self.launch.verdicts)] {
             for title in titles.into_iter().flatten() {
@@ -200,11 +200,6 @@ impl Policy {
             steps.tighten(Verdict::Ask, Because::KindUnknown);
         }
     }
-}
-
-/// A request about no tool call is of a kind that nobody knows.
-fn kind(request: &PermissionRequest) -> ToolKind {
-    request.tool_call.as_ref().map_or(ToolKind::Unknown, |call| call.kind)
 }
 
 /// What nobody knows is for a person to decide.

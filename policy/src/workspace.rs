@@ -56,6 +56,9 @@ fn folders(path: &str) -> Option<Vec<&str>> {
 
 #[cfg(test)]
 mod tests {
+    use bridge_model::{OptionId, OptionKind, Options, PermissionOption, ReplyTo, Session, SourceName};
+    use serde_json::value::RawValue;
+
     use super::*;
 
     #[test]
@@ -91,6 +94,37 @@ mod tests {
         }
         assert!(!leaves("/srv/ws/", "/srv/ws/a"));
         assert!(!leaves("/", "/etc/passwd"));
+    }
+
+    #[test]
+    fn where_a_path_leads_counts_where_somebody_looked() {
+        let mut request = request(Some("/srv/ws"));
+        let outside = |request: &PermissionRequest| {
+            ["a", "/srv/ws/link", "/data/ws/a", "~/a", "/etc"].map(|path| is_outside(request, path))
+        };
+        assert_eq!(outside(&request), [false, false, true, true, true]);
+        let real = [("a", "/data/ws/a"), ("/srv/ws/link", "/etc/passwd"), ("/data/ws/a", "/data/ws/a"), ("~/a", "/data/ws/~/a")];
+        let real = real.map(|(path, real)| (path.to_owned(), real.to_owned())).into();
+        request.places = Some(Places { root: Some("/data/ws".into()), real });
+        assert_eq!(outside(&request), [false, true, false, true, true]);
+        request.places = Some(Places { root: None, ..request.places.expect("places") });
+        assert_eq!(outside(&request), [true; 5]);
+        assert_eq!(outside(&self::request(None)), [true; 5]);
+    }
+
+    fn request(cwd: Option<&str>) -> PermissionRequest {
+        let id = OptionId::parse(&RawValue::from_string("\"a\"".into()).expect("JSON")).expect("an id");
+        let option = PermissionOption { id, name: String::new(), kind: OptionKind::AllowOnce, meta: None };
+        PermissionRequest {
+            from: ReplyTo { source: SourceName::new("s"), ask: 1 },
+            session: Session { cwd: cwd.map(str::to_owned), ..Session::default() },
+            title: None,
+            description: None,
+            tool_call: None,
+            options: Options::new(vec![option]).expect("options"),
+            meta: None,
+            places: None,
+        }
     }
 
     #[test]

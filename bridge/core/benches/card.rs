@@ -162,8 +162,9 @@ fn rules() -> Rules {
     let approvers = Approvers { who: Who::Anyone, power_min: None, bots: [].into() };
     Rules {
         policy: Policy::asking(Duration::from_mins(5)),
-        rooms: [(RoomName::new("r"), RoomRules { approvers, details: Details::Full, card })].into(),
+        rooms: [(RoomName::new("r"), RoomRules::of(approvers, Details::Full, card))].into(),
         routes: [(SourceName::new("acp"), RoomName::new("r"))].into(),
+        requesters: [].into(),
         limits: Limits::default(),
     }
 }

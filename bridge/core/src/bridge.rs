@@ -1,20 +1,26 @@
 //! The state machine: what is held, what ends it, and what follows.
 
 mod asking;
+mod clicking;
 #[cfg(test)]
 mod desk;
+mod reloading;
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bridge_model::{
-    ButtonToken, CardLimits, CardRef, Click, ClickReply, ClosedCard, Delivery, Ending, NotDelivered, Offered, Outcome, Refused,
-    RequestId, RoomName, Shown, SourceName, Timestamp, Withdrawn,
+    ButtonToken, CardLimits, CardRef, ClosedCard, Delivery, Ending, NotDelivered, Offered, Outcome, PersonId, Refused, RequestId,
+    RoomName, SourceName, Timestamp, ToolKind, Withdrawn,
 };
-use policy::{Approvers, Permit, Policy};
+use policy::{AnswerRules, Approvers, Pace, Policy, WhenNobody};
 
-use crate::card::{self, Details};
-use crate::held::{Held, HeldTable, Phase};
+use self::clicking::Confirmations;
+use self::waiting::Flood;
+use crate::card::Details;
+use crate::fatigue::Fatigue;
+use crate::held::{HeldTable, Phase};
 use crate::settled::{Settled, SettledCard, SettledTable};
 use crate::{Effect, Entry, Input, RoomEvent, SourceError, SourceEvent};
 
@@ -30,24 +36,63 @@ pub struct Rules {
     pub rooms: BTreeMap<RoomName, RoomRules>,
     /// Which room each source asks. A source without one is refused.
     pub routes: BTreeMap<SourceName, RoomName>,
+    /// Who launched the agents of a source, where that is known.
+    pub requesters: BTreeMap<SourceName, PersonId>,
     pub limits: Limits,
 }
 
 /// What the operator decided for one room, and what the room can show.
 #[derive(Clone, Debug)]
 pub struct RoomRules {
-    pub approvers: Approvers,
+    pub answers: AnswerRules,
+    /// For tool calls of kinds that have rules of their own.
+    pub answers_by_kind: BTreeMap<ToolKind, AnswerRules>,
+    pub when_nobody: WhenNobody,
+    /// At which hundredths of its time a request that waits is called to mind.
+    pub remind_at: Vec<u8>,
+    pub escalation: Option<Escalation>,
     pub details: Details,
     /// What the room can show as far as is known, until [`Input::RoomOpen`] tells. What a card shows too much of, its room
     /// refuses.
     pub card: CardLimits,
 }
 
-/// The bounds of the state machine's tables.
+/// Who is called when a request has waited for long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Escalation {
+    pub after: Duration,
+    /// `None`: in the room of the card.
+    pub room: Option<RoomName>,
+    pub mention: Vec<PersonId>,
+}
+
+impl RoomRules {
+    /// One approver is enough, at once and whoever is there; nobody is reminded.
+    #[must_use]
+    pub fn of(approvers: Approvers, details: Details, card: CardLimits) -> Self {
+        Self {
+            answers: AnswerRules::of(approvers),
+            answers_by_kind: BTreeMap::new(),
+            when_nobody: WhenNobody::Wait,
+            remind_at: Vec::new(),
+            escalation: None,
+            details,
+            card,
+        }
+    }
+
+    /// The rules for tool calls of a kind. One that nobody knows is under those of `other`.
+    #[must_use]
+    pub fn answers(&self, kind: ToolKind) -> &AnswerRules {
+        let kind = if kind == ToolKind::Unknown { ToolKind::Other } else { kind };
+        self.answers_by_kind.get(&kind).unwrap_or(&self.answers)
+    }
+}
+
+/// The bounds of the state machine's tables, and what people are spared.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Requests held at once; one more is refused.
-    pub held_max: usize,
+    pub pace: Pace,
     /// Settled requests remembered for late clicks; beyond it the oldest is forgotten.
     pub settled_max: usize,
     /// How long an answer may be on its way before the card says so, which spares an edit in the common case.
@@ -56,7 +101,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { held_max: 256, settled_max: 1_024, say_pending_after: Duration::from_secs(1) }
+        Self { pace: Pace::default(), settled_max: 1_024, say_pending_after: Duration::from_secs(1) }
     }
 }
 
@@ -74,6 +119,9 @@ pub struct Bridge<T> {
     settled: SettledTable,
     /// The live buttons: held and recently settled requests alike. A button names one option of one request.
     buttons: BTreeMap<ButtonToken, (RequestId, usize)>,
+    confirmations: Confirmations,
+    fatigue: Fatigue,
+    floods: BTreeMap<RoomName, Flood>,
     lost: BTreeMap<RoomName, String>,
     /// How many requests policy allowed without a person. They are on no other record.
     allowed: u64,
@@ -84,6 +132,9 @@ impl<T: Tokens> Bridge<T> {
     /// `run` is random, so that ids of an earlier run name nothing in this one.
     pub fn new(rules: Rules, run: u64, tokens: T) -> Self {
         Self {
+            fatigue: Fatigue::new(rules.limits.pace),
+            confirmations: Confirmations::default(),
+            floods: BTreeMap::new(),
             rules,
             tokens,
             run,
@@ -98,8 +149,11 @@ impl<T: Tokens> Bridge<T> {
     }
 
     pub fn handle(&mut self, now: Timestamp, input: Input) -> Vec<Effect> {
+        self.fatigue.at(now);
         // An input can share its instant with a deadline. Expiring first makes the deadline win.
         let mut effects = self.expire(now);
+        effects.extend(self.call(now));
+        effects.extend(self.tell_floods(now));
         effects.extend(match input {
             Input::Source(event) => self.source(now, event),
             Input::SourceGone(source, why) => self.withdraw_all(now, &self.held.of_source(&source), why),
@@ -110,6 +164,8 @@ impl<T: Tokens> Bridge<T> {
             Input::Room(RoomEvent::CardRemoved(card)) => self.card_removed(now, &card),
             Input::Room(RoomEvent::RoomLost(room, why)) => self.room_lost(now, room, &why),
             Input::Room(RoomEvent::RoomFound(room)) => self.room_found(&room),
+            Input::People(id, people) => self.looked(now, id, people.as_deref()),
+            Input::Rules(rules) => self.reload(now, *rules),
             Input::RoomOpen(room, limits) => self.room_open(&room, limits),
             Input::RecordFailed(id) => self.record_failed(now, id),
             Input::Stop => self.stop(now),
@@ -122,7 +178,8 @@ impl<T: Tokens> Bridge<T> {
     pub fn next_deadline(&self) -> Option<Timestamp> {
         let held = self.held.first_deadline().map(|(at, _)| at);
         let pending = self.settled.first_pending().map(|(at, _)| at);
-        held.into_iter().chain(pending).min()
+        let call = self.held.first_call().map(|(at, _)| at);
+        held.into_iter().chain(pending).chain(call).chain(self.first_flood()).min()
     }
 
     /// How many requests wait for a person.
@@ -168,67 +225,6 @@ impl<T: Tokens> Bridge<T> {
         }
     }
 
-    fn clicked(&mut self, now: Timestamp, click: &Click) -> Vec<Effect> {
-        let answer = |reply| vec![Effect::Answer { click: click.at.clone(), reply }];
-        let Some(&(id, at)) = self.buttons.get(&click.token) else { return answer(ClickReply::NothingWaits) };
-        // The click overtook the news of its card. Anybody in the room can put a button's token on a card of their own,
-        // so it waits until it is known which card is ours.
-        if let Some(Held { phase: Phase::Posting { clicks }, room, .. }) = self.held.get_mut(id)
-            && *room == click.at.room
-        {
-            if clicks.len() < PARKED_MAX {
-                clicks.push(click.clone());
-            }
-            return Vec::new();
-        }
-        // A button counts only in the room and on the card it was drawn on, for held and settled requests alike.
-        if !self.is_drawn_on(id, click) {
-            return answer(ClickReply::NothingWaits);
-        }
-        let Some(rules) = self.rules.rooms.get(&click.at.room) else { return answer(ClickReply::NothingWaits) };
-        let permit = match rules.approvers.admit(&click.by) {
-            Ok(permit) => permit,
-            Err(ineligible) => return answer(ClickReply::MayNotAnswer(ineligible.reason().to_owned())),
-        };
-        if let Some(settled) = self.settled.get(id) {
-            return answer(settled.late_reply(&permit, at));
-        }
-        let Some(offered) = self.held.get(id).and_then(|held| held.request.options.offered(at)) else {
-            return answer(ClickReply::NothingWaits);
-        };
-        let mut effects = self.select(now, id, &permit, click, Choice { offered, at });
-        effects.extend(answer(ClickReply::Chosen));
-        effects
-    }
-
-    fn is_drawn_on(&self, id: RequestId, click: &Click) -> bool {
-        let on = |card: &CardRef| card.room == click.at.room && card.control == click.at.control;
-        if let Some(held) = self.held.get(id) {
-            return match &held.phase {
-                Phase::Posting { .. } => held.room == click.at.room,
-                Phase::Open(card) => on(card),
-            };
-        }
-        self.settled.get(id).is_some_and(|settled| match &settled.card {
-            SettledCard::Known(Some(card)) => on(card),
-            SettledCard::Posting | SettledCard::Known(None) => settled.closed.room == click.at.room,
-        })
-    }
-
-    /// The only way to an outcome of a person's choosing.
-    fn select(&mut self, now: Timestamp, id: RequestId, permit: &Permit, click: &Click, choice: Choice) -> Vec<Effect> {
-        let person = permit.person().clone();
-        let name = click.by.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
-        let ending = Ending::Answered {
-            name: Shown::line(name.unwrap_or(person.as_str())).cut(card::NAME_MAX),
-            option: card::label(&choice.offered.option().name),
-            does: card::style(&choice.offered.option().kind),
-            person,
-            delivery: Delivery::Pending,
-        };
-        self.settle(now, id, ending, Tell::Choice(choice))
-    }
-
     fn withdraw(&mut self, now: Timestamp, id: RequestId, why: Withdrawn) -> Vec<Effect> {
         let tell = match why {
             // Nobody is left to be answered, or somebody else has answered.
@@ -259,6 +255,7 @@ impl<T: Tokens> Bridge<T> {
     /// must not keep an agent hanging.
     fn settle(&mut self, now: Timestamp, id: RequestId, ending: Ending, tell: Tell) -> Vec<Effect> {
         let Some(held) = self.held.remove(id) else { return Vec::new() };
+        self.confirmations.forget(id);
         let refusal = self.rules.policy.refusal.refusal(&held.request.options);
         let reply = |outcome| Effect::Reply { request: id, to: held.request.from.clone(), outcome };
         let (at_once, once_recorded, chosen) = match tell {
@@ -269,10 +266,13 @@ impl<T: Tokens> Bridge<T> {
         };
         let settled = Settled {
             card: match held.phase {
+                Phase::Looking(_) => SettledCard::Known(None),
                 Phase::Posting { .. } => SettledCard::Posting,
                 Phase::Open(card) => SettledCard::Known(Some(card)),
             },
             from: held.request.from.clone(),
+            kind: held.request.kind(),
+            requester: held.requester.clone(),
             refusal,
             chosen,
             say_pending_at: chosen.map(|_| now.after(self.rules.limits.say_pending_after)),
@@ -350,9 +350,6 @@ impl<T: Tokens> Bridge<T> {
         RequestId { run: self.run, number: self.last_number }
     }
 }
-
-/// Clicks that wait for the news of one card. More people do not press within a moment.
-const PARKED_MAX: usize = 32;
 
 /// What the agent is told when a request is settled.
 enum Tell {

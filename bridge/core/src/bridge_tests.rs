@@ -1,4 +1,4 @@
-use bridge_model::{Humanity, MessageId, Person, Presence, Signature, ToolKind};
+use bridge_model::{ClickReply, Humanity, MessageId, Person, Presence, Signature, ToolKind};
 use policy::Verdict;
 
 use super::desk::*;
@@ -317,7 +317,7 @@ fn without_a_room_everything_is_refused() {
 #[test]
 fn one_request_too_many_is_refused_and_the_others_stay() {
     let mut desk = Desk::new();
-    desk.bridge.rules.limits.held_max = 2;
+    desk.bridge.rules.limits.pace.held_max = 2;
     desk.ask_and_post(1);
     desk.ask_and_post(2);
     let effects = desk.at(1, Desk::request(3));

@@ -6,14 +6,15 @@ mod diff;
 mod ink;
 
 use bridge_model::{
-    Button, ButtonStyle, ButtonToken, Card, CardLimits, Digest, OptionKind, Origin, PermissionRequest, RequestId, RoomName,
-    Section, SectionBody, Shown, Timestamp, ToolKind,
+    Button, ButtonStyle, ButtonToken, Card, CardLimits, Digest, OptionKind, Origin, PermissionOption, PermissionRequest,
+    RequestId, RoomName, Section, SectionBody, Shown, Timestamp, ToolKind,
 };
+use policy::Approvals;
 use sha2::{Digest as _, Sha256};
 
 use self::ink::Ink;
 use crate::file::file;
-use crate::held::InsteadOf;
+use crate::held::{First, InsteadOf};
 use crate::layout::{KEPT_MIN, cut};
 use crate::wording::{AN_AGENT, About, labelled, quoted, wants};
 
@@ -41,6 +42,8 @@ pub(crate) struct Drawn {
     pub(crate) card: Card,
     /// Each live button's option, by its place in the agent's list.
     pub(crate) live: Vec<(ButtonToken, usize)>,
+    pub(crate) limits: CardLimits,
+    pub(crate) details: Details,
 }
 
 /// What a card is to be drawn of.
@@ -53,6 +56,8 @@ pub(crate) struct Sketch<'a> {
     pub(crate) details: Details,
     /// The number of the card that it takes the place of, and what is not as it was there.
     pub(crate) instead_of: Option<&'a InsteadOf>,
+    pub(crate) approvals: Approvals,
+    pub(crate) first: Option<&'a First>,
     /// Why no file can be attached, if it is known.
     pub(crate) no_file: Option<&'a str>,
 }
@@ -87,7 +92,7 @@ impl Sketch<'_> {
             }
         };
         let live = live.into_iter().map(|(at, _, button)| (button.token, at)).collect();
-        Ok(Drawn { card, live })
+        Ok(Drawn { card, live, limits: self.limits, details: self.details })
     }
 
     fn sections(&self, legend: Option<Section>) -> Vec<Section> {
@@ -97,7 +102,21 @@ impl Sketch<'_> {
             );
             Section::new(Section::CHANGED, SectionBody::Ours(what))
         });
-        again.into_iter().chain(details::sections(self.asked, self.details)).chain(legend).collect()
+        self.two_people().into_iter().chain(again).chain(details::sections(self.asked, self.details)).chain(legend).collect()
+    }
+
+    fn two_people(&self) -> Option<Section> {
+        let body = match (self.approvals, self.first) {
+            (Approvals::One, _) => return None,
+            (Approvals::Two, None) => SectionBody::Ours("Nobody has yet.".to_owned()),
+            (Approvals::Two, Some(First { by, at })) => {
+                let option = label(&self.asked.options.as_slice()[*at].name);
+                let said = format!("{} chose {}", quoted(by.name.as_str()), quoted(option.as_str()));
+                SectionBody::Text(Shown::line(&said))
+            }
+        };
+        let note = self.first.map(|_| "one more has to choose the same").unwrap_or_default().to_owned();
+        Some(Section { note, ..Section::new(Section::TWO_PEOPLE, body) })
     }
 
     /// With how many bytes its file has.
@@ -223,6 +242,13 @@ fn cut_counted(object: &str) -> Shown {
 /// What can be said about a request that could not be understood.
 pub(crate) fn plain_headline(text: &str) -> Shown {
     ink::line(text).cut(OBJECT_MAX)
+}
+
+/// What the agent says that an option covers, in one line.
+pub(crate) fn covers(option: &PermissionOption) -> Option<Shown> {
+    /// More nobody reads while deciding whether they meant it.
+    const COVERS_MAX: usize = 300;
+    details::what_it_covers(option).map(|said| Shown::line(&said.replace('\n', " ")).cut(COVERS_MAX))
 }
 
 /// An agent's label in a closing.

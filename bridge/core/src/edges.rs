@@ -7,9 +7,11 @@ use std::future::Future;
 use std::time::Duration;
 
 use bridge_model::{
-    Card, CardLimits, CardRef, Click, ClickRef, ClickReply, ClosedCard, Outcome, PermissionRequest, ReplyTo, RequestId, RoomName,
-    Withdrawn,
+    Card, CardLimits, CardRef, Click, ClickRef, ClickReply, ClosedCard, Outcome, PermissionRequest, Person, ReplyTo, RequestId,
+    RoomName, Withdrawn,
 };
+
+use crate::Said;
 
 /// One account's view of its configured rooms.
 pub trait Room: Send {
@@ -38,6 +40,17 @@ pub trait Board: Send + Sync + 'static {
     /// With `None` for a card that was never seen to be posted: a message that says so is left in the room, and
     /// whatever a lost post may have left there is closed.
     fn close(&self, card: Option<&CardRef>, closed: &ClosedCard) -> impl Future<Output = Result<(), RoomError>> + Send;
+
+    /// Shows a posted card as it is now: with the same buttons, and something said anew. Best effort; a card that was
+    /// closed meanwhile stays closed.
+    fn update(&self, at: &CardRef, card: &Card) -> impl Future<Output = Result<(), RoomError>> + Send;
+
+    /// Leaves a message without buttons in a room, which calls only whom it mentions. The same again is the same message.
+    /// Best effort.
+    fn say(&self, said: &Said) -> impl Future<Output = Result<(), RoomError>> + Send;
+
+    /// Everybody who is in the room now, as facts. `None` where the service cannot tell who is.
+    fn people(&self, room: &RoomName) -> impl Future<Output = Result<Option<Vec<Person>>, RoomError>> + Send;
 
     /// Tells one person, and nobody else, what became of their click. Best effort.
     fn answer(&self, click: &ClickRef, reply: &ClickReply) -> impl Future<Output = Result<(), RoomError>> + Send;

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use bridge_model::{
-    Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Digest, Ending, Outcome, ReplyTo, RequestId, RoomName, Shown,
-    SourceName, Timestamp, Withdrawn,
+    Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Digest, Ending, Outcome, Person, PersonId, ReplyTo, RequestId,
+    RoomName, Shown, SourceName, Timestamp, Withdrawn,
 };
 
-use crate::{RoomError, RoomEvent, SourceError, SourceEvent};
+use crate::wording::Words;
+use crate::{RoomError, RoomEvent, Rules, SourceError, SourceEvent};
 
 /// Everything the bridge reacts to. Chat text is not among it.
 #[derive(Clone, Debug)]
@@ -21,6 +22,10 @@ pub enum Input {
     Posted(RequestId, Result<CardRef, RoomError>),
     /// A room reports.
     Room(RoomEvent),
+    /// Who is in the room, as asked for by [`Effect::Look`]; `None` where the room cannot know.
+    People(RequestId, Option<Vec<Person>>),
+    /// The operator's rules have changed.
+    Rules(Box<Rules>),
     /// The latest [`Effect::Close`] of this request has been carried out.
     CardClosed(RequestId),
     /// The room is connected, and this is what it can show.
@@ -48,6 +53,18 @@ pub enum Effect {
         card: Card,
         within: Duration,
     },
+    /// Find out who is in the room. Answered by [`Input::People`], within moments.
+    Look {
+        request: RequestId,
+        room: RoomName,
+    },
+    /// Show a card as it is now, with the same buttons. Best effort.
+    Update {
+        card: CardRef,
+        now: Card,
+    },
+    /// Say something in a room. Best effort.
+    Say(Said),
     /// A later one for the same request replaces one that was not carried out yet.
     Close {
         card: Option<CardRef>,
@@ -65,6 +82,20 @@ pub enum Effect {
     },
 }
 
+/// A message without buttons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    pub request: RequestId,
+    /// Tells it from all else that is ever said of its request.
+    pub part: String,
+    pub room: RoomName,
+    /// The card that it answers, if there is one in the room.
+    pub about: Option<CardRef>,
+    pub words: Vec<Words>,
+    /// Whom it calls.
+    pub mention: Vec<PersonId>,
+}
+
 /// A line of the ledger. It names rooms, people and options, and never holds what the tool would have done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
@@ -80,6 +111,13 @@ pub enum Entry {
         request: RequestId,
         card: CardRef,
     },
+    /// The first of two people who have to choose the same.
+    ChosenFirst {
+        request: RequestId,
+        person: PersonId,
+        option: Shown,
+        at: Timestamp,
+    },
     /// `at`: when it ended; `None` where nobody saw that.
     Settled {
         request: RequestId,
@@ -92,7 +130,10 @@ impl Entry {
     #[must_use]
     pub fn request(&self) -> RequestId {
         match self {
-            Self::Held { request, .. } | Self::Posted { request, .. } | Self::Settled { request, .. } => *request,
+            Self::Held { request, .. }
+            | Self::Posted { request, .. }
+            | Self::ChosenFirst { request, .. }
+            | Self::Settled { request, .. } => *request,
         }
     }
 }

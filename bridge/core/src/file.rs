@@ -37,7 +37,8 @@ pub fn file(card: &Card) -> CardFile {
 /// A card's headline and sections as plain text.
 fn plain_card(card: &Card) -> String {
     let mut text = format!("{}{}\n", number(card.request), card.headline);
-    for section in &card.sections {
+    // Who is in changes, and the file does not.
+    for section in card.sections.iter().filter(|section| section.heading != Section::TWO_PEOPLE) {
         plain_section(&mut text, section);
     }
     text

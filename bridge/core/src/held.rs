@@ -2,7 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bridge_model::{CardRef, Click, PermissionRequest, ReplyTo, RequestId, RoomName, Shown, SourceName, Timestamp};
+use bridge_model::{
+    Approver, Card, CardLimits, CardRef, Click, PermissionRequest, PersonId, ReplyTo, RequestId, RoomName, Shown, SourceName,
+    Timestamp,
+};
+use policy::AnswerRules;
+
+use crate::Details;
+
+use crate::fatigue::SessionKey;
 
 /// A request that waits for a person.
 #[derive(Debug)]
@@ -10,22 +18,56 @@ pub(crate) struct Held {
     pub(crate) request: PermissionRequest,
     pub(crate) room: RoomName,
     pub(crate) headline: Shown,
+    pub(crate) arrived: Timestamp,
     pub(crate) deadline: Timestamp,
     pub(crate) phase: Phase,
+    /// The rules that it was born with.
+    pub(crate) answers: AnswerRules,
+    /// Who launched its agent, where that is known.
+    pub(crate) requester: Option<PersonId>,
+    /// What its card was drawn with, so that it is drawn the same again.
+    pub(crate) limits: CardLimits,
+    pub(crate) details: Details,
+    /// Since when people can see its card.
+    pub(crate) shown_at: Timestamp,
+    /// The first of two people who have to choose the same.
+    pub(crate) first: Option<First>,
+    /// When it is called to mind, the next one last.
+    pub(crate) calls: Vec<Call>,
     /// How often the agent has changed it and people were asked again.
     pub(crate) times_changed: u8,
     /// The request that it takes the place of, and what the agent changed of that.
     pub(crate) instead_of: Option<InsteadOf>,
-    /// Its card was drawn anew because no file could be attached.
-    pub(crate) without_file: bool,
+    /// Its card was drawn anew because no file could be attached, and why.
+    pub(crate) no_file: Option<String>,
 }
 
 /// The number of a request, and how it differs from the one that takes its place.
 pub(crate) type InsteadOf = (u64, String);
 
+/// Who chose first, and the place of the option.
+#[derive(Clone, Debug)]
+pub(crate) struct First {
+    pub(crate) by: Approver,
+    pub(crate) at: usize,
+}
+
+/// A message that calls a request to mind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) at: Timestamp,
+    /// Tells it from the others of its request.
+    pub(crate) part: String,
+    /// `None`: in the room of the card.
+    pub(crate) room: Option<RoomName>,
+    pub(crate) mention: Vec<PersonId>,
+}
+
 /// How far the card is.
 #[derive(Debug)]
 pub(crate) enum Phase {
+    /// It is drawn, and posted once it is known who is there.
+    Looking(Option<Box<Card>>),
     /// On its way to the room. People may see it already, and their clicks wait until it is known which card is ours.
     Posting {
         clicks: Vec<Click>,
@@ -39,12 +81,14 @@ pub(crate) struct HeldTable {
     requests: BTreeMap<RequestId, Held>,
     asks: BTreeMap<ReplyTo, RequestId>,
     deadlines: BTreeSet<(Timestamp, RequestId)>,
+    calls: BTreeSet<(Timestamp, RequestId)>,
 }
 
 impl HeldTable {
     pub(crate) fn insert(&mut self, id: RequestId, held: Held) {
         self.asks.insert(held.request.from.clone(), id);
         self.deadlines.insert((held.deadline, id));
+        self.calls.extend(held.calls.last().map(|call| (call.at, id)));
         self.requests.insert(id, held);
     }
 
@@ -52,6 +96,9 @@ impl HeldTable {
         let held = self.requests.remove(&id)?;
         self.asks.remove(&held.request.from);
         self.deadlines.remove(&(held.deadline, id));
+        if let Some(call) = held.calls.last() {
+            self.calls.remove(&(call.at, id));
+        }
         Some(held)
     }
 
@@ -63,8 +110,17 @@ impl HeldTable {
         self.requests.get(&id)
     }
 
+    /// Not for its deadline, its calls or whom it answers, which have an index.
     pub(crate) fn get_mut(&mut self, id: RequestId) -> Option<&mut Held> {
         self.requests.get_mut(&id)
+    }
+
+    /// Brings a deadline closer.
+    pub(crate) fn shorten(&mut self, id: RequestId, deadline: Timestamp) -> bool {
+        let Some(held) = self.requests.get_mut(&id).filter(|held| deadline < held.deadline) else { return false };
+        self.deadlines.remove(&(held.deadline, id));
+        held.deadline = deadline;
+        self.deadlines.insert((deadline, id))
     }
 
     pub(crate) fn by_ask(&self, ask: &ReplyTo) -> Option<RequestId> {
@@ -73,7 +129,7 @@ impl HeldTable {
 
     pub(crate) fn by_card(&self, card: &CardRef) -> Option<RequestId> {
         let shows = |held: &Held| match &held.phase {
-            Phase::Posting { .. } => false,
+            Phase::Looking(_) | Phase::Posting { .. } => false,
             Phase::Open(open) => open.room == card.room && open.control == card.control,
         };
         self.requests.iter().find(|(_, held)| shows(held)).map(|(id, _)| *id)
@@ -87,11 +143,29 @@ impl HeldTable {
         self.requests.iter().filter(|(_, held)| held.room == *room).map(|(id, _)| *id).collect()
     }
 
+    pub(crate) fn of_session(&self, session: &SessionKey) -> usize {
+        let is_of = |held: &&Held| (&held.request.from.source, &held.request.session.id) == (&session.0, &session.1);
+        self.requests.values().filter(is_of).count()
+    }
+
     pub(crate) fn of_source(&self, source: &SourceName) -> Vec<RequestId> {
         self.requests.iter().filter(|(_, held)| held.request.from.source == *source).map(|(id, _)| *id).collect()
     }
 
     pub(crate) fn first_deadline(&self) -> Option<(Timestamp, RequestId)> {
         self.deadlines.first().copied()
+    }
+
+    pub(crate) fn first_call(&self) -> Option<(Timestamp, RequestId)> {
+        self.calls.first().copied()
+    }
+
+    /// The next call of a request, which is not made again.
+    pub(crate) fn take_call(&mut self, id: RequestId) -> Option<(Call, &Held)> {
+        let held = self.requests.get_mut(&id)?;
+        let call = held.calls.pop()?;
+        self.calls.remove(&(call.at, id));
+        self.calls.extend(held.calls.last().map(|next| (next.at, id)));
+        Some((call, held))
     }
 }

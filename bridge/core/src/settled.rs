@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use bridge_model::{CardRef, ClickReply, ClosedCard, Delivery, Ending, Outcome, ReplyTo, RequestId, Timestamp};
+use bridge_model::{
+    CardRef, ClickReply, ClosedCard, Delivery, Ending, Outcome, PersonId, ReplyTo, RequestId, Timestamp, ToolKind,
+};
 use policy::Permit;
 
 use crate::Effect;
@@ -13,6 +15,9 @@ pub(crate) struct Settled {
     pub(crate) closed: ClosedCard,
     pub(crate) card: SettledCard,
     pub(crate) from: ReplyTo,
+    pub(crate) kind: ToolKind,
+    /// Who launched its agent, where that is known.
+    pub(crate) requester: Option<PersonId>,
     /// What to say instead if the chosen outcome cannot be recorded.
     pub(crate) refusal: Outcome,
     /// The place, in the agent's list, of the option that a person chose.

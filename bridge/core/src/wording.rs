@@ -1,6 +1,9 @@
 //! What people are told, in the same words in every room.
 
-use bridge_model::{ButtonStyle, ClickReply, Delivery, Ending, NotDelivered, PersonId, Refused, Timestamp, ToolKind, Withdrawn};
+use bridge_model::{
+    Approver, ButtonStyle, ClickReply, Delivery, Ending, NotDelivered, PersonId, Refused, RequestId, RoomName, Timestamp,
+    ToConfirm, ToolKind, Withdrawn,
+};
 
 use crate::card::OBJECT_MAX;
 
@@ -87,14 +90,17 @@ pub fn ending(ending: &Ending, at: Option<Timestamp>) -> Vec<Words> {
         said.into_iter().chain(when(" Ended at ")).chain(full_stop).collect()
     };
     match ending {
-        Ending::Answered { person, name, option, does, delivery } => {
-            let chose = vec![
+        Ending::Answered { person, name, option, does, first, delivery } => {
+            let also = first.iter().flat_map(|Approver { person, name }| {
+                [Words::Person { name: name.to_string(), id: person.clone() }, Words::ours(" and ")]
+            });
+            let chose = also.chain([
                 Words::Person { name: name.to_string(), id: person.clone() },
                 Words::ours(" chose "),
                 Words::Name(option.to_string()),
                 Words::Ours(format!(" ({})", self::does(*does))),
-            ];
-            [chose, when(" at "), vec![Words::Ours(format!(". {}", delivery_text(*delivery)))]].concat()
+            ]);
+            [chose.collect(), when(" at "), vec![Words::Ours(format!(". {}", delivery_text(*delivery)))]].concat()
         }
         Ending::Expired => ended(vec![Words::ours("Nobody answered in time. Nothing was allowed.")]),
         Ending::Withdrawn(why) => ended(vec![Words::ours(withdrawn_text(*why))]),
@@ -113,11 +119,60 @@ pub fn ending_text(ending: &Ending, at: Option<Timestamp>) -> String {
 pub fn reply(reply: &ClickReply) -> Option<Vec<Words>> {
     let said = match reply {
         ClickReply::Chosen => return None,
+        ClickReply::IsFirst => vec![Words::ours("Your choice counts. One more person has to choose the same.")],
+        ClickReply::Differs { name, option } => vec![
+            Words::ours("Your click did not count: "),
+            Words::Name(name.to_string()),
+            Words::ours(" chose "),
+            Words::Name(option.to_string()),
+            Words::ours(", and two people have to choose the same. Choose that, or refuse."),
+        ],
+        ClickReply::ToConfirm(asked) => confirm(asked),
         ClickReply::TooLate(ending) => [vec![Words::ours("Your click came too late: ")], self::ending(ending, None)].concat(),
         ClickReply::MayNotAnswer(why) => vec![Words::Ours(format!("Your click did not count: {why}"))],
         ClickReply::NothingWaits => vec![Words::ours("Your click did not count: nothing waits for an answer there.")],
     };
     Some(said)
+}
+
+/// What somebody is asked to confirm, above the one button that does.
+fn confirm(asked: &ToConfirm) -> Vec<Words> {
+    let chose = vec![
+        Words::ours("You chose "),
+        Words::Name(asked.button.label.to_string()),
+        Words::Ours(format!(", which {}. ", allows(asked.button.style))),
+    ];
+    let covers = asked.covers.iter().flat_map(|covers| {
+        [Words::ours("It covers, in the agent's words: "), Words::Theirs(covers.to_string()), Words::ours(". ")]
+    });
+    let until = [
+        Words::ours(". If you mean it, confirm it before "),
+        Words::Time(asked.until),
+        Words::ours(". Otherwise nothing is decided."),
+    ];
+    [chose, covers.collect(), headline(asked.headline.as_str()), until.to_vec()].concat()
+}
+
+/// What choosing an option does, after "which".
+const fn allows(style: ButtonStyle) -> &'static str {
+    match style {
+        ButtonStyle::Neutral => "is of unknown kind and does what the agent decides",
+        ButtonStyle::AllowOnce | ButtonStyle::AllowAlways | ButtonStyle::Reject | ButtonStyle::RejectAlways => does(style),
+    }
+}
+
+/// What calls a request to mind. `elsewhere`: the room of its card, if that is another.
+pub(crate) fn still_waits(id: RequestId, headline: &str, deadline: Timestamp, elsewhere: Option<&RoomName>) -> Vec<Words> {
+    let place = elsewhere.map(|room| format!(" in {room}")).unwrap_or_default();
+    let begin =
+        vec![Words::Ours(format!("Request #{} still waits for an answer{place}, until ", id.number)), Words::Time(deadline)];
+    [begin, vec![Words::ours(": ")], self::headline(headline)].concat()
+}
+
+/// What is told of refusals that were not told each.
+pub(crate) fn refused_meanwhile(count: u64) -> String {
+    let (requests, were) = if count == 1 { ("request", "was") } else { ("requests", "were") };
+    format!("{count} more {requests} {were} refused within a minute, because too many came. Nothing was allowed.")
 }
 
 /// What a headline's object is.
@@ -235,6 +290,11 @@ fn refused(why: &Refused) -> Vec<Words> {
         Refused::ByPolicy(what) => because("Refused without asking anybody, because ", what, "."),
         Refused::Malformed(what) => because("Refused: the request could not be understood (", what, ")."),
         Refused::TooMany => vec![Words::ours("Refused: too many requests are waiting already.")],
+        Refused::TooFast => vec![Words::ours("Refused: more requests came within a minute than people can look at.")],
+        Refused::RefusedBefore => {
+            vec![Words::ours("Refused: people refused the same thing several times just now, and are not asked again yet.")]
+        }
+        Refused::Nobody => vec![Words::ours("Refused: nobody who may answer is in this room.")],
         Refused::NotShowable(what) => because("Refused: it cannot be shown here whole, because ", what, "."),
         Refused::RoomUnavailable(what) => because("Refused: this room could not be used (", what, ")."),
         Refused::Changed(what) if what.is_empty() => {
@@ -346,6 +406,7 @@ mod tests {
             name: Shown::line(name),
             option: Shown::line(option),
             does: ButtonStyle::AllowOnce,
+            first: None,
             delivery,
         }
     }

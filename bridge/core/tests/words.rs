@@ -54,16 +54,17 @@ impl Tokens for One {
 }
 
 fn bridge_with_a_card() -> Bridge<One> {
-    let room = RoomRules {
-        approvers: Approvers { who: Who::Anyone, power_min: None, bots: BTreeSet::new() },
-        details: Details::Full,
-        card: CardLimits { buttons_max: 5, label_max: 40, label_seen: 40, text_bytes_max: 4_000, unattached_bytes_max: 2_000 },
-    };
+    let room = RoomRules::of(
+        Approvers { who: Who::Anyone, power_min: None, bots: BTreeSet::new() },
+        Details::Full,
+        CardLimits { buttons_max: 5, label_max: 40, label_seen: 40, text_bytes_max: 4_000, unattached_bytes_max: 2_000 },
+    );
     let lifetime = Duration::from_mins(1);
     let rules = Rules {
         policy: Policy::asking(lifetime),
         rooms: [(RoomName::new("r"), room)].into(),
         routes: [(SourceName::new("s"), RoomName::new("r"))].into(),
+        requesters: [].into(),
         limits: Limits::default(),
     };
     let id = OptionId::parse(&RawValue::from_string("\"once\"".into()).expect("JSON")).expect("an id");

@@ -92,6 +92,9 @@ impl Section {
     /// The heading of what is not as it was on an earlier card.
     pub const CHANGED: &str = "Asked again";
 
+    /// The heading of who has chosen already, where it takes two.
+    pub const TWO_PEOPLE: &str = "Two people have to allow it";
+
     /// The heading of what the operator keeps from the room.
     pub const NOT_SHOWN: &str = "Not shown";
     /// The headings of who asks and from where.
@@ -106,7 +109,7 @@ impl Section {
     /// Whether nobody could decide without it, so that it is shown whole or the card is not.
     #[must_use]
     pub fn is_vital(&self) -> bool {
-        self.is_warning() || [Self::OPTIONS, Self::NOT_SHOWN].contains(&self.heading)
+        self.is_warning() || [Self::OPTIONS, Self::NOT_SHOWN, Self::TWO_PEOPLE].contains(&self.heading)
     }
 
     /// Whether it has to stand out.

@@ -17,12 +17,23 @@ pub enum Ending {
         /// What the option does, by its kind.
         #[serde(default)]
         does: ButtonStyle,
+        /// Who chose the same before, where it took two.
+        #[serde(default)]
+        first: Option<Approver>,
         delivery: Delivery,
     },
     /// The deadline passed first.
     Expired,
     Withdrawn(Withdrawn),
     Refused(Refused),
+}
+
+/// Somebody who chose an option.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approver {
+    pub person: PersonId,
+    /// The person's name at that time, or their id where they have none.
+    pub name: Shown,
 }
 
 /// What the agent's side did with an answer.
@@ -81,6 +92,12 @@ pub enum Refused {
     Malformed(String),
     /// Too many requests are held already.
     TooMany,
+    /// More came within a minute than people can look at.
+    TooFast,
+    /// People refused the same thing time and again a short while ago.
+    RefusedBefore,
+    /// Nobody who may answer is in the room.
+    Nobody,
     /// The card cannot show the request as it must; the text says why.
     NotShowable(String),
     /// The room could not be reached or is lost; the text says why.

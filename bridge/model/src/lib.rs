@@ -16,8 +16,8 @@ mod time;
 mod tool_call;
 
 pub use card::{Button, ButtonStyle, Card, CardLimits, CardRef, ClosedCard, Digest, Gap, Origin, Section, SectionBody};
-pub use click::{Click, ClickRef, ClickReply};
-pub use ending::{Delivery, Ending, NotDelivered, Refused, Withdrawn};
+pub use click::{Click, ClickRef, ClickReply, ToConfirm};
+pub use ending::{Approver, Delivery, Ending, NotDelivered, Refused, Withdrawn};
 pub use id::{ButtonToken, MessageId, PersonId, RequestId, RoleId, RoomName, SessionId, SourceName};
 pub use option::{Offered, OptionId, OptionIdError, OptionKind, Options, OptionsError, PermissionOption};
 pub use person::{Humanity, Person, Presence, Signature, Standing};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::{Offered, Options, SessionId, SourceName, ToolCall};
+use crate::{Offered, Options, SessionId, SourceName, ToolCall, ToolKind};
 
 /// One `session/request_permission`, understood.
 #[derive(Clone, Debug)]
@@ -22,6 +22,14 @@ pub struct PermissionRequest {
     pub meta: Option<Value>,
     /// `None` where nobody could look.
     pub places: Option<Places>,
+}
+
+impl PermissionRequest {
+    /// A request about no tool call is of a kind that nobody knows.
+    #[must_use]
+    pub fn kind(&self) -> ToolKind {
+        self.tool_call.as_ref().map_or(ToolKind::Unknown, |call| call.kind)
+    }
 }
 
 /// Where the paths of a request lead on the agent's machine, every link followed, as somebody looked it up.

@@ -2,13 +2,14 @@
 
 use bridge_model::{
     Card, CardRef, ClosedCard, Ending, Outcome, PermissionRequest, Refused, ReplyTo, RequestId, RoomName, Shown, Timestamp,
-    Withdrawn,
+    ToolKind, Withdrawn,
 };
-use policy::{Reach, Ruled, Ruling, WhenChanged, asked_for, is_outside};
+use policy::{AnswerRules, Approvers, Listed, Reach, Ruled, Ruling, WhenChanged, Who, asked_for, is_outside};
 
-use super::{Bridge, RoomRules, Tell, Tokens};
+use super::waiting::of_flood;
+use super::{Bridge, Tell, Tokens};
 use crate::card::{self, Details, Drawn, Sketch};
-use crate::held::{Held, InsteadOf, Phase};
+use crate::held::{Call, Held, InsteadOf, Phase};
 use crate::settled::SettledCard;
 use crate::{Effect, Entry, RoomError};
 
@@ -38,7 +39,7 @@ impl<T: Tokens> Bridge<T> {
             }
             Ruling::Ask => {
                 let deadline = self.rules.policy.deadline(now, asked_for(request.meta.as_ref()));
-                match self.draw(id, room.as_ref(), &request, deadline, None) {
+                match self.draw(now, id, room.as_ref(), &request, deadline, None) {
                     Ok(drawn) => vec![self.hold(now, drawn, request, 0, None)],
                     Err(refused) => self.refuse_at_once(now, id, room, request, refused),
                 }
@@ -46,15 +47,34 @@ impl<T: Tokens> Bridge<T> {
         }
     }
 
-    fn rule(&self, request: &PermissionRequest) -> Ruled {
+    pub(super) fn rule(&self, request: &PermissionRequest) -> Ruled {
         let paths = card::paths(request);
         let outside: Vec<String> = paths.iter().filter(|path| is_outside(request, path)).cloned().collect();
         self.rules.policy.rule(request, Reach { paths: &paths, outside: &outside })
     }
 
+    /// Whether people can be asked this now, besides all else that they are asked.
+    fn is_not_too_much(&self, now: Timestamp, room: &RoomName, request: &PermissionRequest) -> Result<(), Refused> {
+        let pace = &self.rules.limits.pace;
+        let session = (request.from.source.clone(), request.session.id.clone());
+        let is_full = pace.held_max <= self.held.len()
+            || pace.held_max_in_room <= self.held.in_room(room).len()
+            || pace.held_max_of_session <= self.held.of_session(&session);
+        if is_full {
+            Err(Refused::TooMany)
+        } else if self.fatigue.was_refused(now, request, pace) {
+            Err(Refused::RefusedBefore)
+        } else if !self.fatigue.may_post(room, &session) {
+            Err(Refused::TooFast)
+        } else {
+            Ok(())
+        }
+    }
+
     /// The card of a request that can be held, or why it cannot. `instead_of` as in [`Sketch`].
     fn draw(
         &mut self,
+        now: Timestamp,
         id: RequestId,
         room: Option<&RoomName>,
         request: &PermissionRequest,
@@ -66,12 +86,20 @@ impl<T: Tokens> Bridge<T> {
         if let Some(why) = self.lost.get(room) {
             return Err(Refused::RoomUnavailable(why.clone()));
         }
-        if self.rules.limits.held_max <= self.held.len() {
-            return Err(Refused::TooMany);
-        }
+        self.is_not_too_much(now, room, request)?;
         let tokens: Vec<_> = request.options.as_slice().iter().map(|_| self.tokens.draw()).collect();
-        let RoomRules { card: limits, details, .. } = *rules;
-        let sketch = Sketch { request: id, room, asked: request, deadline, limits, details, instead_of, no_file: None };
+        let sketch = Sketch {
+            request: id,
+            room,
+            asked: request,
+            deadline,
+            limits: rules.card,
+            details: rules.details,
+            instead_of,
+            no_file: None,
+            approvals: rules.answers(request.kind()).approvals,
+            first: None,
+        };
         sketch.draw(tokens).map_err(Refused::NotShowable)
     }
 
@@ -86,24 +114,60 @@ impl<T: Tokens> Bridge<T> {
     ) -> Effect {
         let Card { request: id, room, headline, deadline, .. } = &drawn.card;
         let (room, headline, deadline) = (room.clone(), headline.clone(), *deadline);
-        let phase = Phase::Posting { clicks: Vec::new() };
-        let held = Held { request, room, headline, deadline, phase, times_changed, instead_of, without_file: false };
+        let held = Held {
+            limits: drawn.limits,
+            details: drawn.details,
+            answers: self.answers(&room, request.kind()),
+            requester: self.rules.requesters.get(&request.from.source).cloned(),
+            calls: self.calls(now, &room, deadline),
+            request,
+            room,
+            headline,
+            arrived: now,
+            deadline,
+            phase: Phase::Looking(None),
+            shown_at: deadline,
+            first: None,
+            times_changed,
+            instead_of,
+            no_file: None,
+        };
         self.held.insert(*id, held);
-        self.show(now, drawn)
+        self.show_or_look(now, drawn)
     }
 
-    /// Posts the card of a held request once it is on record.
-    fn show(&mut self, now: Timestamp, Drawn { card, live }: Drawn) -> Effect {
-        let Card { request, deadline, digest: shown, .. } = card;
-        self.buttons.extend(live.into_iter().map(|(token, at)| (token, (request, at))));
-        let entry = Entry::Held { request, room: card.room.clone(), headline: card.headline.clone(), deadline, shown };
-        Effect::Record { entry, then: vec![Effect::Post { card, within: deadline.since(now) }] }
+    /// The rules for an answer; where there is no room, nobody's.
+    fn answers(&self, room: &RoomName, kind: ToolKind) -> AnswerRules {
+        let nobody = || AnswerRules::of(Approvers { who: Who::Listed(Listed::default()), power_min: None, bots: [].into() });
+        self.rules.rooms.get(room).map_or_else(nobody, |rules| rules.answers(kind).clone())
+    }
+
+    /// When a request that is held now is called to mind, the first time last.
+    fn calls(&self, now: Timestamp, room: &RoomName, deadline: Timestamp) -> Vec<Call> {
+        let Some(rules) = self.rules.rooms.get(room) else { return Vec::new() };
+        let span = deadline.since(now);
+        let reminders = rules.remind_at.iter().map(|hundredths| Call {
+            at: now.after(span * u32::from(*hundredths) / 100),
+            part: format!("remind-{hundredths}"),
+            room: None,
+            mention: Vec::new(),
+        });
+        let escalation = rules.escalation.iter().map(|escalation| Call {
+            at: now.after(escalation.after),
+            part: "escalate".to_owned(),
+            room: escalation.room.clone(),
+            mention: escalation.mention.clone(),
+        });
+        let mut calls: Vec<Call> = reminders.chain(escalation).filter(|call| call.at < deadline).collect();
+        calls.sort_by_key(|call| std::cmp::Reverse(call.at));
+        calls
     }
 
     pub(super) fn posted(&mut self, now: Timestamp, id: RequestId, card: CardRef) -> Vec<Effect> {
         let entry = Entry::Posted { request: id, card: card.clone() };
         let mut effects = vec![Effect::Record { entry, then: vec![] }];
         if let Some(held) = self.held.get_mut(id) {
+            held.shown_at = now;
             if let Phase::Posting { clicks } = std::mem::replace(&mut held.phase, Phase::Open(card)) {
                 effects.extend(clicks.iter().flat_map(|click| self.clicked(now, click)));
             }
@@ -135,23 +199,13 @@ impl<T: Tokens> Bridge<T> {
 
     /// A card that needs no file, on which only refusing is possible. Its buttons are new: nobody has seen the others.
     fn post_without_file(&mut self, now: Timestamp, id: RequestId, why: &str) -> Option<Effect> {
-        let held = self.held.get_mut(id).filter(|held| !held.without_file)?;
-        held.without_file = true;
-        let rules = self.rules.rooms.get(&held.room)?;
+        let held = self.held.get_mut(id).filter(|held| held.no_file.is_none())?;
+        held.no_file = Some(why.to_owned());
+        held.limits = self.rules.rooms.get(&held.room)?.card;
         let tokens = held.request.options.as_slice().iter().map(|_| self.tokens.draw()).collect();
-        let sketch = Sketch {
-            request: id,
-            room: &held.room,
-            asked: &held.request,
-            deadline: held.deadline,
-            limits: rules.card,
-            details: rules.details,
-            instead_of: held.instead_of.as_ref(),
-            no_file: Some(why),
-        };
-        let drawn = sketch.draw(tokens).ok()?;
+        let drawn = held.sketch(id).draw(tokens).ok()?;
         self.buttons.retain(|_, (request, _)| *request != id);
-        Some(self.show(now, drawn))
+        Some(self.show_or_look(now, drawn))
     }
 
     /// The card no longer shows what would be done, so it ends at once.
@@ -168,7 +222,7 @@ impl<T: Tokens> Bridge<T> {
         let asked_again = request.filter(|request| may_ask && self.rule(request).ruling != Ruling::Deny).and_then(|request| {
             let next = self.next_id();
             let instead_of = (id.number, what.clone());
-            let card = self.draw(next, Some(&room), &request, deadline, Some(&instead_of)).ok()?;
+            let card = self.draw(now, next, Some(&room), &request, deadline, Some(&instead_of)).ok()?;
             Some((card, request, instead_of))
         });
         match asked_again {
@@ -186,7 +240,7 @@ impl<T: Tokens> Bridge<T> {
         let room = self.rules.routes.get(&from.source).cloned();
         let headline = card::plain_headline(headline);
         let ending = Ending::Refused(Refused::Malformed(problem));
-        let mut effects = Self::record_and_tell(now, id, room, headline, ending);
+        let mut effects = self.record_and_tell(now, id, room, headline, ending);
         effects.insert(1, Effect::Reply { request: id, to: from, outcome: Outcome::Cancelled });
         effects
     }
@@ -213,7 +267,7 @@ impl<T: Tokens> Bridge<T> {
     ) -> Vec<Effect> {
         let outcome = self.rules.policy.refusal.refusal(&request.options);
         let headline = card::headline(&request, self.details(room.as_ref()));
-        let mut effects = Self::record_and_tell(now, id, room, headline, ending);
+        let mut effects = self.record_and_tell(now, id, room, headline, ending);
         effects.insert(1, Effect::Reply { request: id, to: request.from, outcome });
         effects
     }
@@ -223,7 +277,15 @@ impl<T: Tokens> Bridge<T> {
         room.and_then(|room| self.rules.rooms.get(room)).map(|rules| rules.details).unwrap_or_default()
     }
 
-    fn record_and_tell(now: Timestamp, id: RequestId, room: Option<RoomName>, headline: Shown, ending: Ending) -> Vec<Effect> {
+    fn record_and_tell(
+        &mut self,
+        now: Timestamp,
+        id: RequestId,
+        room: Option<RoomName>,
+        headline: Shown,
+        ending: Ending,
+    ) -> Vec<Effect> {
+        let room = room.filter(|room| !of_flood(&ending) || self.is_told(now, room));
         let at = Some(now);
         let entry = Entry::Settled { request: id, ending: ending.clone(), at };
         let closed = room.map(|room| ClosedCard { request: id, room, headline, ending, at });
@@ -232,7 +294,7 @@ impl<T: Tokens> Bridge<T> {
     }
 }
 
-fn by_policy(ruled: &Ruled) -> Refused {
+pub(super) fn by_policy(ruled: &Ruled) -> Refused {
     /// A path can be long, and the ledger is no place for it.
     const WHY_MAX: usize = 200;
     let why = ruled.decisive().map(ToString::to_string).unwrap_or_default();

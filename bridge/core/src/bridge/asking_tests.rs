@@ -1,4 +1,4 @@
-use bridge_model::{ButtonStyle, Section};
+use bridge_model::{ButtonStyle, ClickReply, Section};
 use policy::WhenChanged;
 
 use super::super::desk::*;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use bridge_model::{
-    ButtonStyle, Card, ClickRef, Humanity, MessageId, OptionId, OptionKind, Options, PermissionOption, PermissionRequest, Person,
-    PersonId, Presence, ReplyTo, Session, Signature, Standing, ToolCall, ToolKind,
+    ButtonStyle, Card, Click, ClickRef, ClickReply, Humanity, MessageId, OptionId, OptionKind, Options, PermissionOption,
+    PermissionRequest, Person, PersonId, Presence, ReplyTo, Session, Shown, Signature, Standing, ToolCall, ToolKind,
 };
 use policy::{Listed, Policy, Who};
 use serde_json::value::RawValue;
@@ -51,21 +51,16 @@ impl Tokens for Count {
 impl Desk {
     pub(super) fn new() -> Self {
         let listed = ["@ada:x", "@bob:x"].into_iter().map(PersonId::new);
-        let room = RoomRules {
-            approvers: Approvers { who: Who::Listed(Listed::people(listed)), power_min: None, bots: BTreeSet::new() },
-            details: Details::Full,
-            card: CardLimits {
-                buttons_max: 20,
-                label_max: 80,
-                label_seen: 80,
-                text_bytes_max: 10_000,
-                unattached_bytes_max: 2_000,
-            },
-        };
+        let room = RoomRules::of(
+            Approvers { who: Who::Listed(Listed::people(listed)), power_min: None, bots: BTreeSet::new() },
+            Details::Full,
+            CardLimits { buttons_max: 20, label_max: 80, label_seen: 80, text_bytes_max: 10_000, unattached_bytes_max: 2_000 },
+        );
         let rules = Rules {
             policy: Policy::asking(Duration::from_millis(LIFETIME_MS)),
             rooms: ["builds", "other"].into_iter().map(|name| (RoomName::new(name), room.clone())).collect(),
             routes: [(SourceName::new("acp"), RoomName::new("builds"))].into(),
+            requesters: [].into(),
             limits: Limits::default(),
         };
         Self { bridge: Bridge::new(rules, 7, Count(0)) }
@@ -99,6 +94,34 @@ impl Desk {
             meta: None,
             places: None,
         }
+    }
+
+    /// The room that is asked.
+    pub(super) fn room(&mut self) -> &mut RoomRules {
+        self.rules().rooms.get_mut(&RoomName::new("builds")).expect("a room")
+    }
+
+    /// Under other limits, before the first request.
+    pub(super) fn limit(&mut self, limit: impl Fn(&mut Limits)) {
+        let mut rules = self.rules().clone();
+        limit(&mut rules.limits);
+        self.bridge = Bridge::new(rules, 7, Count(0));
+    }
+
+    /// A posted request that offers these: id, label and kind.
+    pub(super) fn ask_with(&mut self, ask_number: u64, offered: &[(&str, &str, &str)]) -> Posted {
+        let option = |(id, name, kind): &(&str, &str, &str)| PermissionOption {
+            id: OptionId::parse(&RawValue::from_string(format!("\"{id}\"")).expect("JSON")).expect("an id"),
+            name: (*name).into(),
+            kind: OptionKind::parse(kind),
+            meta: None,
+        };
+        let options = Options::new(offered.iter().map(option).collect()).expect("options");
+        let asked = PermissionRequest { options, ..Self::asked(ask_number, "ls") };
+        let effects = self.at(0, Input::Source(SourceEvent::Requested(Box::new(asked))));
+        let card = Posted::of(&effects).expect("a card is posted");
+        self.at(0, Input::Posted(card.request, Ok(card.posted())));
+        card
     }
 
     pub(super) fn rules(&mut self) -> &mut Rules {
@@ -158,7 +181,14 @@ pub(super) fn answered(delivery: Delivery) -> Ending {
 
 pub(super) fn answered_with(option: &str, delivery: Delivery) -> Ending {
     let does = if option == "No" { ButtonStyle::Reject } else { ButtonStyle::AllowOnce };
-    Ending::Answered { person: PersonId::new("@ada:x"), name: Shown::line("Ada"), option: Shown::line(option), does, delivery }
+    Ending::Answered {
+        person: PersonId::new("@ada:x"),
+        name: Shown::line("Ada"),
+        option: Shown::line(option),
+        does,
+        first: None,
+        delivery,
+    }
 }
 
 /// All effects, those that wait for a record included.
@@ -180,7 +210,13 @@ pub(super) fn told(effects: &[Effect]) -> Vec<String> {
             Some(format!("selected {}", offered.option().id.raw().get()))
         }
         Effect::Reply { outcome: Outcome::Cancelled, .. } => Some("cancelled".to_owned()),
-        Effect::Record { .. } | Effect::Post { .. } | Effect::Close { .. } | Effect::Answer { .. } => None,
+        Effect::Record { .. }
+        | Effect::Look { .. }
+        | Effect::Post { .. }
+        | Effect::Update { .. }
+        | Effect::Say(_)
+        | Effect::Close { .. }
+        | Effect::Answer { .. } => None,
     };
     flat(effects).iter().filter_map(outcome).collect()
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use bridge_model::{Content, Gap, Location, PermissionRequest, Section, SectionBody, Shown, ToolCall};
+use bridge_model::{Content, Gap, Location, PermissionOption, PermissionRequest, Section, SectionBody, Shown, ToolCall};
 use policy::is_outside;
 use serde_json::Value;
 
@@ -296,6 +296,10 @@ fn what_options_cover(asked: &PermissionRequest) -> Option<Section> {
         }
     }
     (!lines.is_empty()).then(|| ink.section("What options cover, in the agent's words", Form::Code, &lines.join("\n")))
+}
+
+pub(super) fn what_it_covers(option: &PermissionOption) -> Option<String> {
+    option.meta.as_ref().filter(|meta| says_something(meta)).map(|meta| Ink::default().value("", meta))
 }
 
 fn notes(asked: &PermissionRequest) -> Option<Section> {

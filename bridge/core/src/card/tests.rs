@@ -264,6 +264,8 @@ fn sketch<'a>(asked: &'a PermissionRequest, limits: CardLimits, room: &'a RoomNa
         limits,
         details: Details::Full,
         instead_of: None,
+        approvals: policy::Approvals::One,
+        first: None,
         no_file: None,
     }
 }

@@ -1,6 +1,7 @@
 //! Everything around the bridge, played by dice.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use bridge_core::{
@@ -12,7 +13,7 @@ use bridge_model::{
     Signature, SourceName, Standing, Timestamp, ToolCall, ToolKind, Withdrawn,
 };
 use fastrand::Rng;
-use policy::{Approvers, Listed, Policy, Verdict, Verdicts, WhenChanged, Who};
+use policy::{Approvers, Listed, Pace, Policy, Verdict, Verdicts, WhenChanged, Who};
 use serde_json::value::RawValue;
 
 use crate::oracle::{Asked, LIFETIME_MS, PEOPLE, chosen};
@@ -85,17 +86,11 @@ impl Tokens for Dice {
 impl World {
     pub(crate) fn new(seed: u64) -> Self {
         let listed = ["@ada:x", "@bob:x", "@robot:x", "@gone:x"].into_iter().map(PersonId::new);
-        let room = RoomRules {
-            approvers: Approvers { who: Who::Listed(Listed::people(listed)), power_min: None, bots: BTreeSet::new() },
-            details: Details::Full,
-            card: CardLimits {
-                buttons_max: 10,
-                label_max: 40,
-                label_seen: 40,
-                text_bytes_max: 4_000,
-                unattached_bytes_max: 2_000,
-            },
-        };
+        let room = RoomRules::of(
+            Approvers { who: Who::Listed(Listed::people(listed)), power_min: None, bots: BTreeSet::new() },
+            Details::Full,
+            CardLimits { buttons_max: 10, label_max: 40, label_seen: 40, text_bytes_max: 4_000, unattached_bytes_max: 2_000 },
+        );
         let rules = Rules {
             policy: Policy {
                 verdicts: Verdicts { by_kind: [(ToolKind::Delete, Verdict::AutoDeny)].into(), ..Verdicts::default() },
@@ -104,7 +99,8 @@ impl World {
             },
             rooms: ROOMS.into_iter().map(|name| (RoomName::new(name), room.clone())).collect(),
             routes: SOURCES.into_iter().zip(ROOMS).map(|(source, room)| (SourceName::new(source), RoomName::new(room))).collect(),
-            limits: Limits { held_max: HELD_MAX, settled_max: 32, say_pending_after: Duration::from_millis(50) },
+            requesters: [].into(),
+            limits: limits(),
         };
         let mut dice = Rng::with_seed(seed);
         let tokens = Dice(dice.fork());
@@ -347,6 +343,8 @@ impl World {
                     }
                 }
                 Effect::Post { card, .. } => self.posted(card),
+                Effect::Say(said) => assert_eq!(said.about, None, "nobody is reminded"),
+                effect @ (Effect::Look { .. } | Effect::Update { .. }) => panic!("no rule leads to {effect:?}"),
                 Effect::Close { closed, .. } => {
                     self.closings.insert(closed.request, closed.ending);
                 }
@@ -383,7 +381,7 @@ impl World {
             }
             Entry::Settled { ending: Ending::Expired, .. } => self.told.expired += 1,
             Entry::Settled { ending: Ending::Withdrawn(_), .. } => self.told.withdrawn += 1,
-            Entry::Settled { .. } | Entry::Posted { .. } => {}
+            Entry::Settled { .. } | Entry::Posted { .. } | Entry::ChosenFirst { .. } => {}
         }
     }
 
@@ -440,4 +438,19 @@ impl World {
 
 fn control(id: RequestId) -> MessageId {
     MessageId::new(format!("control of {id}"))
+}
+
+/// Small tables, and people who are spared nothing: what wears them down has tests of its own.
+fn limits() -> Limits {
+    let many = NonZeroU32::MAX;
+    let pace = Pace {
+        held_max: HELD_MAX,
+        cards_a_minute: many,
+        cards_a_minute_in_room: many,
+        cards_a_minute_of_session: many,
+        presses_a_minute: many,
+        refused_in_a_row: many,
+        ..Pace::default()
+    };
+    Limits { pace, settled_max: 32, say_pending_after: Duration::from_millis(50) }
 }

@@ -1,0 +1,40 @@
+//! New rules while requests wait: whichever are stricter count for those.
+
+use bridge_model::{RequestId, Timestamp};
+use policy::{Ruling, asked_for};
+
+use super::asking::by_policy;
+use super::{Bridge, Rules, Tokens};
+use crate::Effect;
+use crate::fatigue::Fatigue;
+
+impl<T: Tokens> Bridge<T> {
+    /// Held requests keep the rules they were born with, and end sooner, or at once, where the new ones have it so.
+    pub(super) fn reload(&mut self, now: Timestamp, rules: Rules) -> Vec<Effect> {
+        self.fatigue = Fatigue::new(rules.limits.pace);
+        self.fatigue.at(now);
+        // What each room can show was told by the room itself.
+        let shown: Vec<_> = self.rules.rooms.iter().map(|(name, room)| (name.clone(), room.card)).collect();
+        self.rules = rules;
+        for (name, card) in shown {
+            if let Some(room) = self.rules.rooms.get_mut(&name) {
+                room.card = card;
+            }
+        }
+        self.held.all().into_iter().flat_map(|id| self.held_under_new_rules(now, id)).collect()
+    }
+
+    fn held_under_new_rules(&mut self, now: Timestamp, id: RequestId) -> Vec<Effect> {
+        let Some(held) = self.held.get_mut(id) else { return Vec::new() };
+        // Whether the first of two may still choose is not known without facts of now.
+        let had_first = held.first.take().is_some();
+        let (arrived, meta) = (held.arrived, asked_for(held.request.meta.as_ref()));
+        let ruled = self.held.get(id).map(|held| self.rule(&held.request));
+        if let Some(ruled) = ruled.filter(|ruled| ruled.ruling == Ruling::Deny) {
+            return self.refuse(now, id, by_policy(&ruled));
+        }
+        let deadline = self.rules.policy.deadline(arrived, meta);
+        let is_shorter = self.held.shorten(id, deadline);
+        if had_first || is_shorter { self.redraw(id).into_iter().collect() } else { Vec::new() }
+    }
+}
