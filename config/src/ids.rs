@@ -93,9 +93,7 @@ pub(crate) fn channel(entry: &Entry<'_>) -> Option<String> {
 /// An id of Discord. `copy`: the menu item that gives it.
 fn snowflake(entry: &Entry<'_>, what: &str, copy: &str) -> Option<String> {
     let text = entry.text()?;
-    // As Discord writes it, so that two spellings are never two ids. The largest value is none.
-    let is_id = text.parse::<u64>().is_ok_and(|id| id != 0 && id != u64::MAX && id.to_string() == text);
-    if is_id {
+    if is_snowflake(&text) {
         return Some(text);
     }
     let advice = format!("write its number in quotes: turn on Developer Mode in Discord's settings, right-click it, {copy}");
@@ -113,7 +111,12 @@ pub(crate) fn room_name(text: &str, entry: &Entry<'_>) -> Option<RoomName> {
     None
 }
 
-fn is_user_id(text: &str) -> bool {
+/// As Discord writes it, so that two spellings are never two ids. The largest value is none.
+pub(crate) fn is_snowflake(text: &str) -> bool {
+    text.parse::<u64>().is_ok_and(|id| id != 0 && id != u64::MAX && id.to_string() == text)
+}
+
+pub(crate) fn is_user_id(text: &str) -> bool {
     let parts = text.strip_prefix('@').and_then(|rest| rest.split_once(':'));
     text.len() <= ID_BYTES_MAX && parts.is_some_and(|(local, server)| is_word(local) && is_word(server))
 }

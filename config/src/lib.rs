@@ -6,12 +6,14 @@
 //!
 //! This is the only crate that reads the environment.
 
+mod answers;
 mod discord;
 mod environment;
 mod example;
 mod file;
 mod ids;
 mod launch;
+mod limits;
 mod matrix;
 mod problem;
 mod rooms;
@@ -27,8 +29,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use bridge_model::RoomName;
-use policy::Policy;
+use policy::{Pace, Policy};
 
+pub use answers::{Answers, Escalate};
 pub use discord::Discord;
 pub use environment::Environment;
 pub use example::EXAMPLE;
@@ -57,6 +60,7 @@ pub struct Config {
     pub log: Log,
     pub acp: Acp,
     pub policy: Policy,
+    pub limits: Pace,
     pub matrix: Option<Matrix>,
     pub discord: Option<Discord>,
     /// As it is by default where there is no `[web]`.
@@ -105,6 +109,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
     let log = settings::log(&mut root);
     let acp = root.section("acp");
     let policy = rules::policy(&mut root, &problems);
+    let limits = limits::limits(&mut root);
     let matrix_section = root.section("matrix");
     let has_matrix = matrix_section.is_some();
     let matrix = matrix_section.and_then(|section| matrix::matrix(section, &secrets));
@@ -125,6 +130,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
         log,
         acp,
         policy,
+        limits,
         matrix,
         discord,
         web: web.unwrap_or_default(),

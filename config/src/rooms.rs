@@ -6,6 +6,7 @@ use std::time::Duration;
 use bridge_model::{PersonId, RoomName};
 use policy::{Approvers, Listed, Who};
 
+use crate::answers::{Answers, Told, Wrong, answers};
 use crate::discord;
 use crate::ids;
 use crate::matrix::Matrix;
@@ -16,9 +17,30 @@ use crate::section::{Entry, Section};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoomConfig {
     pub service: Service,
-    pub approvers: Approvers,
+    /// Who may answer there, and what else it takes.
+    pub answers: Answers,
     /// How much of a request its cards show.
     pub details: Details,
+}
+
+impl RoomConfig {
+    /// Somebody by their id in this room's service; `None` if that is nobody's id there.
+    #[must_use]
+    pub fn person(&self, text: &str) -> Option<PersonId> {
+        let is_id = match &self.service {
+            Service::Matrix { .. } => ids::is_user_id(text),
+            Service::Discord { .. } => ids::is_snowflake(text),
+            Service::Web => ids::person_name(text).is_some(),
+        };
+        is_id.then(|| PersonId::new(text))
+    }
+
+    /// Whether somebody may not answer what they launched.
+    #[must_use]
+    pub fn asks_who_launched(&self) -> bool {
+        let Answers { rules, by_kind, .. } = &self.answers;
+        [rules].into_iter().chain(by_kind.values()).any(|rules| !rules.requester_may_answer)
+    }
 }
 
 /// How much of a request a room's cards show.
@@ -75,10 +97,32 @@ pub(crate) fn rooms(section: Option<Section<'_>>, around: &Around<'_>) -> BTreeM
             rooms.insert(name, room);
         }
     }
+    check_escalations(&rooms, around);
     if rooms.is_empty() {
         around.problems.warn("no room is configured, so every permission request is refused");
     }
     rooms
+}
+
+/// Where requests are escalated has to be a room, and whom that mentions people of its service.
+fn check_escalations(rooms: &BTreeMap<RoomName, Option<RoomConfig>>, around: &Around<'_>) {
+    for (name, room) in rooms {
+        let Some(escalate) = room.as_ref().and_then(|room| room.answers.escalate.as_ref()) else { continue };
+        let target = escalate.room.as_ref().unwrap_or(name);
+        let path = format!("rooms.{name}.escalate");
+        let Some(target) = rooms.get(target) else {
+            let what = format!("\"{target}\" is not a configured room");
+            around.problems.add(Origin::File, &format!("{path}.room"), what, format!("add it as [rooms.{target}]"));
+            continue;
+        };
+        let Some(target) = target else { continue };
+        for person in &escalate.mention {
+            if target.person(person.as_str()).is_none() {
+                let what = format!("\"{person}\" is nobody's id in that room's service");
+                around.problems.add(Origin::File, &format!("{path}.mention"), what, "write ids as under approvers of that room");
+            }
+        }
+    }
 }
 
 /// `taken` is the ids of the rooms before, each with the path of its room.
@@ -125,16 +169,19 @@ fn room_of_no_service(mut section: Section<'_>, around: &Around<'_>, taken: &mut
 
 fn web_room(mut section: Section<'_>, flag: &Entry<'_>, around: &Around<'_>) -> Option<RoomConfig> {
     let people = ids::web_people::<BTreeSet<_>>;
-    let who = who(&mut section, people);
+    let approvers = |section: &mut Section<'_>| who(section, people);
+    let who = approvers(&mut section);
     let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
     let details = details(&mut section);
     refuse_foreign(&mut section, "web");
     if flag.flag() == Some(false) {
         flag.refuse("is false, so it is no room at all", "write web = true, or remove the section");
     }
-    let approvers = Approvers { who: who?, power_min: None, bots };
-    warn(&section.at, &approvers, around);
-    Some(RoomConfig { service: Service::Web, approvers, details })
+    let answers =
+        answers(&mut section, Approvers { who: nobody_unless(&who), power_min: None, bots }, around.lifetime, approvers)?;
+    who.ok()?;
+    warn(&section.at, &answers.rules.approvers, around);
+    Some(RoomConfig { service: Service::Web, answers, details })
 }
 
 fn matrix_room(
@@ -146,7 +193,8 @@ fn matrix_room(
     let server = around.matrix.and_then(|matrix| ids::server(&matrix.user)).unwrap_or("example.org");
     let people = |entry: &Entry<'_>| ids::user_ids::<BTreeSet<_>>(entry, server);
     let reactions = section.flag("reactions").unwrap_or(false);
-    let who = who(&mut section, people);
+    let approvers = |section: &mut Section<'_>| who(section, people);
+    let who = approvers(&mut section);
     let power_min = section.take("power_min").and_then(|entry| entry.integer());
     let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
     let details = details(&mut section);
@@ -155,9 +203,10 @@ fn matrix_room(
         id.refuse("needs an account to post with", "add a [matrix] section with homeserver and user");
     }
     let room_id = id.and_then(|id| ids::room_id(id).filter(|room_id| is_free(&section, id, room_id, taken)));
-    let approvers = Approvers { who: who?, power_min, bots };
-    warn(&section.at, &approvers, around);
-    Some(RoomConfig { service: Service::Matrix { room_id: room_id?, reactions }, approvers, details })
+    let answers = answers(&mut section, Approvers { who: nobody_unless(&who), power_min, bots }, around.lifetime, approvers)?;
+    who.ok()?;
+    warn(&section.at, &answers.rules.approvers, around);
+    Some(RoomConfig { service: Service::Matrix { room_id: room_id?, reactions }, answers, details })
 }
 
 fn discord_room(
@@ -167,18 +216,7 @@ fn discord_room(
     taken: &mut BTreeMap<String, String>,
 ) -> Option<RoomConfig> {
     let people = ids::discord_users::<BTreeSet<_>>;
-    let who = who(&mut section, people);
-    let roles = section.take("approver_roles");
-    let who = match (who, roles) {
-        (Some(Who::Listed(listed)), Some(roles)) => {
-            ids::discord_roles(&roles).map(|roles| Who::Listed(Listed { roles, ..listed }))
-        }
-        (Some(Who::Anyone), Some(roles)) => {
-            roles.refuse("stands beside approvers = \"anyone\"", "keep one of them");
-            None
-        }
-        (who, _) => who,
-    };
+    let who = discord_who(&mut section);
     let bots = section.take("bots").and_then(|entry| people(&entry)).unwrap_or_default();
     let details = details(&mut section);
     refuse_foreign(&mut section, "Discord");
@@ -188,12 +226,14 @@ fn discord_room(
     let thread_per_session = discord::threads(&mut section, around.lifetime);
     let mention = section.flag("mention").unwrap_or(false);
     let channel = id.and_then(|id| ids::channel(id).filter(|channel| is_free(&section, id, channel, taken)));
-    let approvers = Approvers { who: who?, power_min: None, bots };
+    let approvers = Approvers { who: nobody_unless(&who), power_min: None, bots };
     if mention {
         check_mention(&section, &approvers.who, around);
     }
-    warn(&section.at, &approvers, around);
-    Some(RoomConfig { service: Service::Discord { channel: channel?, thread_per_session, mention }, approvers, details })
+    let answers = answers(&mut section, approvers, around.lifetime, discord_who)?;
+    who.ok()?;
+    warn(&section.at, &answers.rules.approvers, around);
+    Some(RoomConfig { service: Service::Discord { channel: channel?, thread_per_session, mention }, answers, details })
 }
 
 fn details(section: &mut Section<'_>) -> Details {
@@ -250,16 +290,35 @@ fn is_free(section: &Section<'_>, id: &Entry<'_>, text: &str, taken: &mut BTreeM
     other.is_none()
 }
 
-fn who(section: &mut Section<'_>, people: impl Fn(&Entry<'_>) -> Option<BTreeSet<PersonId>>) -> Option<Who> {
-    let Some(entry) = section.take("approvers") else { return Some(Who::Listed(Listed::default())) };
+/// By ids and by roles.
+fn discord_who(section: &mut Section<'_>) -> Told {
+    let people = who(section, ids::discord_users::<BTreeSet<_>>)?;
+    let Some(roles) = section.take("approver_roles") else { return Ok(people) };
+    match people {
+        Some(Who::Anyone) => {
+            roles.refuse("stands beside approvers = \"anyone\"", "keep one of them");
+            Err(Wrong)
+        }
+        Some(Who::Listed(listed)) => Ok(Some(Who::Listed(Listed { roles: ids::discord_roles(&roles).ok_or(Wrong)?, ..listed }))),
+        None => Ok(Some(Who::Listed(Listed { roles: ids::discord_roles(&roles).ok_or(Wrong)?, ..Listed::default() }))),
+    }
+}
+
+/// Where it does not say, that is nobody.
+fn nobody_unless(who: &Told) -> Who {
+    who.clone().ok().flatten().unwrap_or_else(|| Who::Listed(Listed::default()))
+}
+
+fn who(section: &mut Section<'_>, people: impl Fn(&Entry<'_>) -> Option<BTreeSet<PersonId>>) -> Told {
+    let Some(entry) = section.take("approvers") else { return Ok(None) };
     if entry.is_word("anyone") {
-        return Some(Who::Anyone);
+        return Ok(Some(Who::Anyone));
     }
     if entry.is_text_in_file() {
         entry.refuse("is text other than \"anyone\"", "write a list of user ids in brackets, or \"anyone\"");
-        return None;
+        return Err(Wrong);
     }
-    people(&entry).map(|people| Who::Listed(Listed::people(people)))
+    people(&entry).map(|people| Some(Who::Listed(Listed::people(people)))).ok_or(Wrong)
 }
 
 fn warn(at: &str, approvers: &Approvers, around: &Around<'_>) {

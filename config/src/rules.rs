@@ -89,7 +89,7 @@ fn verdict(entry: &Entry<'_>) -> Option<Verdict> {
 }
 
 /// One of a few words.
-fn choice<T: Copy>(entry: &Entry<'_>, what: &str, choices: &[(&str, T)]) -> Option<T> {
+pub(crate) fn choice<T: Copy>(entry: &Entry<'_>, what: &str, choices: &[(&str, T)]) -> Option<T> {
     let text = entry.text()?;
     let chosen = choices.iter().find(|(word, _)| *word == text).map(|(_, chosen)| *chosen);
     if chosen.is_none() {
@@ -101,10 +101,16 @@ fn choice<T: Copy>(entry: &Entry<'_>, what: &str, choices: &[(&str, T)]) -> Opti
 }
 
 fn lifetime(entry: &Entry<'_>) -> Option<Duration> {
+    span(entry, LIFETIME_MIN, LIFETIME_MAX)
+}
+
+/// A span of time within bounds.
+pub(crate) fn span(entry: &Entry<'_>, min: Duration, max: Duration) -> Option<Duration> {
     let text = entry.text()?;
+    let within = |span: Duration| humantime::format_duration(span);
     match humantime::parse_duration(&text) {
-        Ok(lifetime) if (LIFETIME_MIN..=LIFETIME_MAX).contains(&lifetime) => return Some(lifetime),
-        Ok(_) => entry.refuse(format!("{text:?} is too short or too long"), "use 1s to 30days"),
+        Ok(span) if (min..=max).contains(&span) => return Some(span),
+        Ok(_) => entry.refuse(format!("{text:?} is too short or too long"), format!("use {} to {}", within(min), within(max))),
         Err(_) => entry.refuse(format!("{text:?} is not a span of time"), "write it as \"5m\" or \"1h 30m\""),
     }
     None

@@ -1,3 +1,4 @@
+mod answers;
 mod cards;
 mod discord;
 mod rules;
@@ -25,7 +26,7 @@ fn the_example_is_fine_as_it_is() {
     let config = check(EXAMPLE, &[], &[]).expect("a configuration");
     let room = &config.rooms[&RoomName::new("builds")];
     assert_eq!(room.service, Service::Matrix { room_id: "!abc:example.org".into(), reactions: false });
-    assert_eq!(room.approvers.who, Who::Listed(Listed::people([PersonId::new("@ada:example.org")])));
+    assert_eq!(room.answers.rules.approvers.who, Who::Listed(Listed::people([PersonId::new("@ada:example.org")])));
     assert_eq!(config.acp, Acp { room: Some(RoomName::new("builds")), also_ask_client: false, name: None });
     let matrix = config.matrix.expect("an account");
     assert!(matches!(&matrix.login, Some(Login::Password(password)) if password.expose() == SECRET));
@@ -39,7 +40,7 @@ fn every_setting_that_is_off_in_the_example_may_be_turned_on() {
     let off: Vec<usize> = off.map(|(at, _)| at).collect();
     // Those that stand together belong together.
     let groups: Vec<&[usize]> = off.chunk_by(|a, b| a + 1 == *b).collect();
-    assert_eq!((off.len(), groups.len()), (20, 16));
+    assert_eq!((off.len(), groups.len()), (25, 20));
     for group in groups {
         let mut lines = lines.clone();
         for at in group {
@@ -85,7 +86,7 @@ fn independent_problems_are_all_told_at_once() {
         "matrix.password: would be a secret in plain sight; use password_file, or password_env",
         "rooms.builds.matrix: is missing; say which room it is",
         "rooms.builds.approvers[1]: \"ada\" is not a Matrix user id; write it as \"@ada:example.org\"",
-        "nonsense: is not a known key; remove it; known here: state_dir, log, acp, policy, matrix, discord, web, rooms",
+        "nonsense: is not a known key; remove it; known here: state_dir, log, acp, policy, limits, matrix, discord, web, rooms",
     ];
     check(text, &[], &expected);
 }
@@ -168,7 +169,7 @@ fn the_environment_overrides_the_file() {
     assert_eq!(config.acp, Acp { room: Some(RoomName::new("ops")), also_ask_client: true, name: None });
     assert_eq!(config.policy.verdicts.by_kind, [(ToolKind::Delete, Verdict::AutoDeny), (ToolKind::Read, Verdict::Ask)].into());
     assert_eq!(config.matrix.map(|matrix| matrix.homeserver.to_string()).as_deref(), Some("http://127.0.0.1:8008/"));
-    let approvers = &config.rooms[&RoomName::new("builds")].approvers;
+    let approvers = &config.rooms[&RoomName::new("builds")].answers.rules.approvers;
     assert_eq!(approvers.power_min, Some(50));
     assert_eq!(approvers.who, Who::Listed(Listed::people(["@ada:example.org", "@bob:example.org"].map(PersonId::new))));
     assert_eq!(config.own_variables.len(), 8);
@@ -346,7 +347,7 @@ fn a_room_is_one_room_of_one_service() {
 fn nobody_may_answer_unless_it_is_written() {
     let with = |lines: &str, expected: &[&str]| {
         let config = check(&format!("{MATRIX}[rooms.a]\nmatrix = \"!a\"\n{lines}\n"), &[], expected)?;
-        Some(config.rooms[&RoomName::new("a")].approvers.clone())
+        Some(config.rooms[&RoomName::new("a")].answers.rules.approvers.clone())
     };
     let nobody = Approvers { who: Who::Listed(Listed::default()), power_min: None, bots: BTreeSet::new() };
     let empty = ["warning: rooms.a.approvers is empty, so nobody can answer there"];

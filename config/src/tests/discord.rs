@@ -8,7 +8,7 @@ fn a_discord_room_is_a_channel_with_people_and_roles() {
     let config = check(&format!("{DISCORD}{lines}"), &[], &[]).expect("a configuration");
     let room = &config.rooms[&RoomName::new("chat")];
     let listed = Listed { people: [PersonId::new("11")].into(), roles: [RoleId::new("22")].into() };
-    assert_eq!(room.approvers, Approvers { who: Who::Listed(listed), power_min: None, bots: BTreeSet::new() });
+    assert_eq!(room.answers.rules.approvers, Approvers { who: Who::Listed(listed), power_min: None, bots: BTreeSet::new() });
     assert_eq!(room.service, Service::Discord { channel: "123".into(), thread_per_session: true, mention: true });
     assert_eq!(config.discord.expect("a bot").token.expose(), SECRET);
 }

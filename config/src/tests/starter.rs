@@ -11,7 +11,7 @@ fn what_is_written_first_is_understood_as_it_was_meant() {
             StarterService::Discord { approver_roles, .. } => approver_roles.iter().map(RoleId::new).collect(),
             StarterService::Web { .. } | StarterService::Matrix { .. } => listed.roles.clone(),
         };
-        assert_eq!(room.approvers.who, Who::Listed(Listed { roles, ..listed }));
+        assert_eq!(room.answers.rules.approvers.who, Who::Listed(Listed { roles, ..listed }));
         assert_eq!(config.policy, Policy::asking(Duration::from_mins(7)));
     }
 }

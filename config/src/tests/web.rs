@@ -5,7 +5,7 @@ fn a_web_room_needs_nothing_but_people() {
     let config = check(WEB, &[], &[]).expect("a configuration");
     let room = &config.rooms[&RoomName::new("desk")];
     assert_eq!(room.service, Service::Web);
-    assert_eq!(room.approvers.who, Who::Listed(Listed::people([PersonId::new("ada")])));
+    assert_eq!(room.answers.rules.approvers.who, Who::Listed(Listed::people([PersonId::new("ada")])));
     assert_eq!(config.web.listen.to_string(), "127.0.0.1:7391");
     assert!(config.web.url.is_none() && config.web.tls.is_none() && config.web.proxies.is_empty());
 }
