@@ -9,9 +9,9 @@ use std::time::Duration;
 use acp_source::{AcpSource, Agent, ClientState, ExitHow, Flow, Options};
 use bridge_config::{Config, ConfigError};
 use bridge_core::{Input, Source};
-use bridge_model::{SourceName, Withdrawn};
+use bridge_model::{PersonId, SourceName, Withdrawn};
 use policy::{Launch, Who};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{self, SignalKind};
 use tokio::sync::watch;
 use tracing::{error, info, warn};
 
@@ -19,7 +19,7 @@ use crate::cli::{AcpArgs, EXIT_CONFIG, EXIT_NOT_STARTED, Permissions};
 use crate::hub::{Hub, forward, inbox};
 use crate::ledger::Ledger;
 use crate::setup::Reserved;
-use crate::{log, setup};
+use crate::{log, reload, setup};
 
 /// How long the agent may take to end once its client is gone or the bridge was told to end.
 const GRACE: Duration = Duration::from_secs(5);
@@ -34,6 +34,13 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
     };
     log::start(&config.as_ref().map_or_else(log::default, |config| config.log.clone()));
     announce(config.as_ref());
+    let requester = match requester(&args, config.as_ref()) {
+        Ok(requester) => requester,
+        Err(problem) => {
+            error!("{problem}");
+            return EXIT_CONFIG.into();
+        }
+    };
     let launch = Permissions::launch(&args.permission, args.lifetime);
     if let Err(widens) = setup::policy(config.as_ref()).check(&launch) {
         error!("the launch asks for more than the policy has: {widens}; ask for less, or change the policy");
@@ -57,7 +64,7 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
         }
         None => return EXIT_CONFIG.into(),
     };
-    let served = Served { config: config.as_ref(), launch, ledger, reserved };
+    let served = Served { config: config.as_ref(), launch, requester, ledger, reserved };
     match between(&args, served, agent).await {
         Ok(how) => hand_on(how),
         Err(problem) => {
@@ -84,13 +91,14 @@ async fn before_any_agent(config: Option<&Config>) -> Result<(Option<Ledger>, Re
 struct Served<'a> {
     config: Option<&'a Config>,
     launch: Launch,
+    requester: Option<PersonId>,
     ledger: Option<Ledger>,
     reserved: Reserved,
 }
 
 /// Serves until the agent's output ends, its client is gone, or a signal comes; then ends the agent.
 async fn between(args: &AcpArgs, served: Served<'_>, mut agent: Agent) -> io::Result<ExitHow> {
-    let Served { config, launch, ledger, reserved } = served;
+    let Served { config, launch, requester, ledger, reserved } = served;
     let name = SourceName::new("acp");
     let configured = config.map(|config| &config.acp);
     let options = Options {
@@ -100,15 +108,26 @@ async fn between(args: &AcpArgs, served: Served<'_>, mut agent: Agent) -> io::Re
     };
     let source = AcpSource::on_stdio(options, &mut agent)?;
     let (client, flow) = (source.client(), source.flow());
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::of_a_service()?;
     let (asks, replies) = source.connect().await.map_err(io::Error::other)?;
 
     let inbox = inbox();
     let rooms = config.map(|config| setup::rooms(config, reserved, &inbox.0)).unwrap_or_default();
     let sources = BTreeMap::from([(name.clone(), Arc::new(replies))]);
     let asked = tokio::spawn(forward(asks, inbox.0.clone()));
-    let mut hub = Hub::new(setup::rules(config, launch, &name), ledger, rooms, sources, inbox);
+    let rules = {
+        let name = name.clone();
+        move |config: Option<&Config>| setup::rules(config, launch.clone(), requester.clone(), &name)
+    };
+    let (first, sender) = (rules(config), inbox.0.clone());
+    let mut hub = Hub::new(first, ledger, rooms, sources, inbox);
     hub.close_what_was_left();
+    let fixed = config.map(reload::fixed).unwrap_or_default();
+    let reloading =
+        reload::on_signal(unix::signal(SignalKind::hangup())?, args.config.config.clone(), fixed, sender, move |config| {
+            rules(Some(config))
+        });
+    let reloading = tokio::spawn(reloading);
 
     let ended = hub
         .serve(async {
@@ -120,6 +139,7 @@ async fn between(args: &AcpArgs, served: Served<'_>, mut agent: Agent) -> io::Re
             }
         })
         .await;
+    reloading.abort();
     let how = match ended {
         Ended::AgentClosed => {
             hub.stop(Input::SourceGone(name, Withdrawn::AgentGone), LAST_WORDS).await;
@@ -176,24 +196,54 @@ async fn grace() {
     tokio::time::sleep(GRACE).await;
 }
 
+/// Whoever launched the agent, which has to be known where they may not answer themselves.
+fn requester(args: &AcpArgs, config: Option<&Config>) -> Result<Option<PersonId>, String> {
+    let room = config.and_then(|config| Some((config.acp.room.as_ref()?, config.rooms.get(config.acp.room.as_ref()?)?)));
+    let Some((name, room)) = room else { return Ok(None) };
+    match &args.requester {
+        Some(text) => {
+            let nobody = || format!("--requester {text:?} is nobody's id in the service of {name}");
+            room.person(text).map(Some).ok_or_else(nobody)
+        }
+        None if room.asks_who_launched() => Err(format!(
+            "rooms.{name}.requester_may_answer is false, so it has to be known who launches the agent: add --requester ID"
+        )),
+        None => Ok(None),
+    }
+}
+
 /// The signals that ask a program to end.
-pub(crate) struct Signals([tokio::signal::unix::Signal; 3]);
+pub(crate) struct Signals {
+    terminate: unix::Signal,
+    interrupt: unix::Signal,
+    /// The terminal was closed; elsewhere it asks for something else.
+    hangup: Option<unix::Signal>,
+}
 
 impl Signals {
-    const KINDS: [SignalKind; 3] = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+    pub(crate) fn of_a_service() -> io::Result<Self> {
+        let [terminate, interrupt] = [SignalKind::terminate(), SignalKind::interrupt()].map(unix::signal);
+        Ok(Self { terminate: terminate?, interrupt: interrupt?, hangup: None })
+    }
 
-    pub(crate) fn listen() -> io::Result<Self> {
-        let [terminate, interrupt, hangup] = Self::KINDS;
-        Ok(Self([signal(terminate)?, signal(interrupt)?, signal(hangup)?]))
+    #[cfg(feature = "demo")]
+    pub(crate) fn of_a_terminal() -> io::Result<Self> {
+        Ok(Self { hangup: Some(unix::signal(SignalKind::hangup())?), ..Self::of_a_service()? })
     }
 
     /// Cancel-safe.
     pub(crate) async fn next(&mut self) -> i32 {
-        let [terminate, interrupt, hangup] = &mut self.0;
+        let Self { terminate, interrupt, hangup } = self;
+        let hung_up = async {
+            match hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         let kind = tokio::select! {
             _ = terminate.recv() => SignalKind::terminate(),
             _ = interrupt.recv() => SignalKind::interrupt(),
-            _ = hangup.recv() => SignalKind::hangup(),
+            _ = hung_up => SignalKind::hangup(),
         };
         kind.as_raw_value()
     }
@@ -217,7 +267,7 @@ fn announce(config: Option<&Config>) {
     match &config.acp.room {
         None => warn!("no room is configured, so every permission request is refused"),
         Some(room) => {
-            let who = config.rooms.get(room).map(|room| &room.approvers.who);
+            let who = config.rooms.get(room).map(|room| &room.answers.rules.approvers.who);
             if who.is_some_and(|who| matches!(who, Who::Listed(listed) if listed.is_empty())) {
                 warn!("rooms.{room}.approvers is empty, so nobody can answer, and every permission request will expire");
             }

@@ -94,7 +94,7 @@ const fn yes(what: bool) -> &'static str {
 
 /// Says who could answer in a room where these members and roles are, and whether anybody could.
 fn say_who_could_answer(config: &Config, name: &RoomName, members: &[Person], roles: &[(RoleId, String)]) -> bool {
-    let Some(approvers) = config.rooms.get(name).map(|room| &room.approvers) else { return false };
+    let Some(approvers) = config.rooms.get(name).map(|room| &room.answers.rules.approvers) else { return false };
     let people = could_answer(approvers, members).into_iter().map(name_of);
     let roles = roles.iter().map(|(id, name)| format!("members of the role {} ({id}), if it has any", Shown::line(name)));
     let anyone = (approvers.who == Who::Anyone).then(|| "any human who can see it".to_owned());

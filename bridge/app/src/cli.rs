@@ -38,6 +38,8 @@ pub(crate) enum Command {
     #[cfg(feature = "acp")]
     Acp(AcpArgs),
     Check(CheckArgs),
+    Explain(ExplainArgs),
+    Reload(ReloadArgs),
     #[cfg(feature = "web")]
     WebRoom(WebRoomArgs),
     #[cfg(feature = "matrix")]
@@ -73,6 +75,9 @@ pub(crate) struct AcpArgs {
     /// How long a request waits for a person; at most what the policy has.
     #[arg(long, value_name = "TIME", value_parser = lifetime)]
     pub(crate) lifetime: Option<Duration>,
+    /// Who launches the agent, by their id in the room's service. Needed where they may not answer themselves.
+    #[arg(long, value_name = "ID")]
+    pub(crate) requester: Option<String>,
     /// The agent and its arguments.
     #[arg(required = true, last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<OsString>,
@@ -105,6 +110,58 @@ fn lifetime(text: &str) -> Result<Duration, String> {
 /// Exit status: 0 if requests can be shown and somebody could answer them, 1 if not, 78 if the configuration is wrong.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}
+
+/// Says what would become of a request, and which rule decides.
+///
+/// `countersign explain --kind execute --title "make test" --path src/lib.rs --person @ada:example.org`
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The tool call's kind, as the agent would say it. One that ACP does not have is unknown.
+    #[arg(long)]
+    pub(crate) kind: String,
+    /// Its title.
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+    /// A file that it names.
+    #[arg(long)]
+    pub(crate) path: Vec<String>,
+    /// Where its session works. Otherwise here.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// The kinds of the options that it offers.
+    #[arg(long, value_name = "KIND", value_delimiter = ',', default_value = "allow_once,reject_once")]
+    pub(crate) option: Vec<String>,
+    /// The room that is asked. Otherwise the one under [acp].
+    #[arg(long)]
+    pub(crate) room: Option<String>,
+    /// Somebody who might answer, by their id in the room's service.
+    #[arg(long, value_name = "ID")]
+    pub(crate) person: Option<String>,
+    /// A role that they have.
+    #[arg(long, value_name = "ID", requires = "person")]
+    pub(crate) role: Vec<String>,
+    /// As for `acp`.
+    #[arg(long, value_name = "ID")]
+    pub(crate) requester: Option<String>,
+    /// As for `acp`.
+    #[arg(long, value_name = "KEY=VERDICT", value_parser = Permissions::read)]
+    pub(crate) permission: Vec<Permissions>,
+    /// As for `acp`.
+    #[arg(long, value_name = "TIME", value_parser = lifetime)]
+    pub(crate) lifetime: Option<Duration>,
+}
+
+/// Has the running bridge read its configuration again, as SIGHUP does.
+///
+/// What it says about the policy, the limits and who may answer counts at once, for what waits already as far as it is
+/// stricter. All else needs a restart. A configuration that is wrong changes nothing.
+#[derive(Debug, Args)]
+pub(crate) struct ReloadArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
 }

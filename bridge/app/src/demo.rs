@@ -78,7 +78,7 @@ pub(crate) async fn run(args: DemoArgs) -> ExitCode {
 /// The exit status; with a problem, the log that may tell more about it.
 async fn demo<W: Write>(args: DemoArgs, screen: &mut Screen<W>) -> Result<u8, (Problem, Option<Arc<Log>>)> {
     let early = |problem: Problem| (problem, None);
-    let mut signals = Signals::listen().map_err(|error| early(error.into()))?;
+    let mut signals = Signals::of_a_terminal().map_err(|error| early(error.into()))?;
     let folder = Folder::make(args.listen, args.lifetime).map_err(early)?;
     let workspace = workspace(&args, &folder).map_err(early)?;
     let (sender, mut news) = mpsc::channel(NEWS_MAX);

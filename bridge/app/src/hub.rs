@@ -130,6 +130,8 @@ impl<R: Replies> Hub<R> {
                 | Input::SourceGone(..)
                 | Input::Room(RoomEvent::Clicked(_) | RoomEvent::CardRemoved(_))
                 | Input::RoomOpen(..)
+                | Input::People(..)
+                | Input::Rules(_)
                 | Input::RecordFailed(_)
                 | Input::Stop
                 | Input::Tick => {}
@@ -156,6 +158,20 @@ impl<R: Replies> Hub<R> {
                     if let Some(room) = self.rooms.get(&card.room) {
                         self.posting += 1;
                         room.post(card, within);
+                    }
+                }
+                Effect::Look { request, room: name } => match self.rooms.get(&name) {
+                    Some(room) => room.look(request, name),
+                    None => inputs.push(Input::People(request, None)),
+                },
+                Effect::Update { card, now } => {
+                    if let Some(room) = self.rooms.get(&card.room) {
+                        room.update(card, now);
+                    }
+                }
+                Effect::Say(said) => {
+                    if let Some(room) = self.rooms.get(&said.room) {
+                        room.say(said);
                     }
                 }
                 Effect::Close { card, closed } => {
@@ -223,6 +239,9 @@ fn log(entry: &Entry) {
             info!(request.id = %id, room = %room, %shown, "request {id} is held and shown in {room}");
         }
         Entry::Posted { .. } => {}
+        Entry::ChosenFirst { request: id, person, option, .. } => {
+            info!(request.id = %id, person = %person, "{person} is the first of two who chose {option:?} for request {id}");
+        }
         Entry::Settled { request: id, ending, .. } => match ending {
             Ending::Answered { person, delivery, .. } => {
                 info!(request.id = %id, person = %person, outcome = "answered", ?delivery, "{person} answered request {id}");

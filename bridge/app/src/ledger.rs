@@ -3,7 +3,7 @@
 //! SQLite, one writer. A line is durable once [`Ledger::write`] returns. It never holds what a tool would have done.
 
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,11 @@ use bridge_core::Entry;
 use bridge_model::{
     CardRef, ClosedCard, Delivery, Ending, MessageId, NotDelivered, RequestId, RoomName, Shown, Timestamp, Withdrawn,
 };
+use nix::unistd::Pid;
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// The layout this version reads and writes.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// Closed requests that are kept; beyond it the oldest go at the next start.
 const KEPT_MAX: i64 = 10_000;
@@ -33,15 +34,16 @@ const LAYOUT: &str = "
         closed   INTEGER NOT NULL DEFAULT 0,
         shown    TEXT,
         ended    INTEGER,
+        first    TEXT,
         PRIMARY KEY (run, number)
     ) STRICT;
 ";
 
 /// What makes a layout of the version before into the next.
-const STEPS: [&str; 1] = ["
-    ALTER TABLE request ADD COLUMN shown TEXT;
-    ALTER TABLE request ADD COLUMN ended INTEGER;
-"];
+const STEPS: [&str; 2] = [
+    "ALTER TABLE request ADD COLUMN shown TEXT; ALTER TABLE request ADD COLUMN ended INTEGER;",
+    "ALTER TABLE request ADD COLUMN first TEXT;",
+];
 
 /// Why the ledger cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +78,8 @@ impl Ledger {
             TryLockError::WouldBlock => LedgerError::InUse(state_dir.to_owned()),
             TryLockError::Error(error) => folder(error),
         })?;
+        // For whoever wants to tell the bridge that holds the lock something.
+        lock.set_len(0).and_then(|()| (&lock).write_all(std::process::id().to_string().as_bytes())).map_err(folder)?;
         let path = state_dir.join("ledger.sqlite");
         // Made by us before SQLite would make it, so that nobody else can read it.
         File::options().create(true).truncate(false).write(true).mode(0o600).open(&path).map_err(folder)?;
@@ -98,6 +102,10 @@ impl Ledger {
             Entry::Posted { request, card } => self.database.execute(
                 "UPDATE request SET control = ?3, parts = ?4 WHERE run = ?1 AND number = ?2",
                 params![run(*request), number(*request), card.control.as_str(), json(&card.parts)],
+            ),
+            Entry::ChosenFirst { request, person, option, at } => self.database.execute(
+                "UPDATE request SET first = ?3 WHERE run = ?1 AND number = ?2",
+                params![run(*request), number(*request), json(&(person, option, millis(*at)))],
             ),
             // A request that was never held has no card to be closed after a restart.
             Entry::Settled { request, ending, at } => self.database.execute(
@@ -141,10 +149,25 @@ impl Ledger {
 fn after_restart(ending: Option<&str>) -> Ending {
     match ending.and_then(|ending| serde_json::from_str(ending).ok()) {
         None => Ending::Withdrawn(Withdrawn::BridgeRestarted),
-        Some(Ending::Answered { person, name, option, does, delivery: Delivery::Pending }) => {
-            Ending::Answered { person, name, option, does, delivery: Delivery::NotDelivered(NotDelivered::BridgeRestarted) }
-        }
+        Some(Ending::Answered { person, name, option, does, first, delivery: Delivery::Pending }) => Ending::Answered {
+            person,
+            name,
+            option,
+            does,
+            first,
+            delivery: Delivery::NotDelivered(NotDelivered::BridgeRestarted),
+        },
         Some(ending) => ending,
+    }
+}
+
+/// The process that holds the lock of a state folder, if one does.
+pub(crate) fn running(state_dir: &Path) -> Option<Pid> {
+    let path = state_dir.join("lock");
+    let lock = File::options().read(true).write(true).open(&path).ok()?;
+    match lock.try_lock() {
+        Err(TryLockError::WouldBlock) => std::fs::read_to_string(path).ok()?.trim().parse().ok().map(Pid::from_raw),
+        Ok(()) | Err(TryLockError::Error(_)) => None,
     }
 }
 
@@ -230,6 +253,7 @@ mod tests {
             name: Shown::line("A"),
             option: Shown::line("Yes"),
             does: bridge_model::ButtonStyle::AllowOnce,
+            first: None,
             delivery,
         };
         ledger.write(&Entry::Settled { request: REQUEST, ending: answered(Delivery::Pending), at: Some(AT) }).expect("written");
@@ -267,7 +291,8 @@ mod tests {
     fn a_ledger_of_the_first_layout_is_taken_over() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("ledger.sqlite");
-        let first = LAYOUT.replace("shown    TEXT,", "").replace("ended    INTEGER,", "");
+        let added = ["shown    TEXT,", "ended    INTEGER,", "first    TEXT,"];
+        let first = added.iter().fold(LAYOUT.to_owned(), |layout, column| layout.replace(column, ""));
         let database = open(&path).expect("opened");
         let row = "INSERT INTO request (run, number, room, headline, deadline) VALUES ('ffffffffffffffff', 3, 'r', 'h', 1);";
         database.execute_batch(&format!("{first} {row} PRAGMA user_version = 1;")).expect("made");

@@ -12,11 +12,13 @@ mod cli;
 mod clock;
 #[cfg(feature = "demo")]
 mod demo;
+mod explain;
 mod hub;
 mod init;
 mod ledger;
 mod log;
 mod places;
+mod reload;
 mod rooms;
 mod setup;
 mod tokens;
@@ -40,6 +42,8 @@ pub async fn run() -> ExitCode {
         Command::Init(init) => init::run(&init).await,
         #[cfg(feature = "acp")]
         Command::Acp(acp) => acp::run(acp).await,
+        Command::Explain(explain) => explain::run(&explain).await,
+        Command::Reload(reload) => reload::run(&reload),
         Command::Check(check) => check::run(&check.config).await,
         #[cfg(feature = "web")]
         Command::WebRoom(web_room) => web_room::run(&web_room),

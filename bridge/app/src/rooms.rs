@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bridge_core::{Board, Clicks, Input, Room, RoomError, RoomEvent};
+use bridge_core::{Board, Clicks, Input, Room, RoomError, RoomEvent, Said};
 use bridge_model::{Card, CardRef, ClickRef, ClickReply, ClosedCard, RequestId, RoomName};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::{Semaphore, watch};
@@ -26,6 +26,12 @@ const NOTICES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(20).unwrap();
 /// How long a closing is tried. After that the next start closes the card.
 const CLOSE_FOR: Duration = Duration::from_mins(15);
 
+/// How long it may take to find out who is in a room. After that somebody may be.
+const LOOK_FOR: Duration = Duration::from_secs(5);
+
+/// How long a message or an update of a card is tried.
+const SAY_FOR: Duration = Duration::from_secs(30);
+
 /// Between two tries, at first and at most.
 const PAUSE_MIN: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(15);
@@ -39,6 +45,9 @@ pub(crate) struct RoomHandle {
 /// The channel between the bridge and an adapter: erases the adapter's type.
 trait Commands: Send + Sync {
     fn post(self: Arc<Self>, card: Card, within: Duration);
+    fn look(self: Arc<Self>, request: RequestId, room: RoomName);
+    fn update(self: Arc<Self>, at: CardRef, card: Card);
+    fn say(self: Arc<Self>, said: Said);
     fn close(self: Arc<Self>, card: Option<CardRef>, closed: ClosedCard);
     fn answer(self: Arc<Self>, click: ClickRef, reply: ClickReply);
     fn unclosed(&self) -> watch::Receiver<usize>;
@@ -47,6 +56,18 @@ trait Commands: Send + Sync {
 impl RoomHandle {
     pub(crate) fn post(&self, card: Card, within: Duration) {
         Arc::clone(&self.commands).post(card, within);
+    }
+
+    pub(crate) fn look(&self, request: RequestId, room: RoomName) {
+        Arc::clone(&self.commands).look(request, room);
+    }
+
+    pub(crate) fn update(&self, at: CardRef, card: Card) {
+        Arc::clone(&self.commands).update(at, card);
+    }
+
+    pub(crate) fn say(&self, said: Said) {
+        Arc::clone(&self.commands).say(said);
     }
 
     pub(crate) fn close(&self, card: Option<CardRef>, closed: ClosedCard) {
@@ -82,6 +103,9 @@ struct Service<B> {
     /// What each card has to say next; `None` while that is being carried out.
     closing: Mutex<BTreeMap<RequestId, Option<Closing>>>,
     unclosed: watch::Sender<usize>,
+    /// What each card is to show next; `None` while that is being carried out.
+    updates: Mutex<BTreeMap<RequestId, Option<(CardRef, Card)>>>,
+    updated: watch::Sender<()>,
     closing_at_once: Semaphore,
     answers: Arc<Semaphore>,
     notices: DefaultDirectRateLimiter,
@@ -97,6 +121,8 @@ pub(crate) fn serve<R: Room + 'static>(make: impl Fn() -> R + Send + 'static, na
         inbox: inbox.clone(),
         closing: Mutex::default(),
         unclosed: watch::Sender::new(0),
+        updates: Mutex::default(),
+        updated: watch::Sender::new(()),
         closing_at_once: Semaphore::new(CLOSING_AT_ONCE),
         answers: Arc::new(Semaphore::new(ANSWERS_MAX)),
         notices: RateLimiter::direct(Quota::per_minute(NOTICES_PER_MINUTE)),
@@ -160,10 +186,46 @@ impl<B: Board> Service<B> {
         board.post(card, until.saturating_duration_since(Instant::now())).await
     }
 
+    async fn update_now(&self, request: RequestId) {
+        while let Some((at, card)) = self.next_update(request) {
+            // A closing says how it ended, and must not be followed by a card that waits.
+            if self.closing.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&request) {
+                continue;
+            }
+            let shown = async { self.board().await?.update(&at, &card).await };
+            match tokio::time::timeout(SAY_FOR, shown).await {
+                Ok(Ok(())) => {}
+                Ok(Err(problem)) => warn!(%problem, request.id = %request, "the card of request {request} is not up to date"),
+                Err(_) => warn!(request.id = %request, "the card of request {request} could not be updated in time"),
+            }
+        }
+    }
+
+    fn next_update(&self, request: RequestId) -> Option<(CardRef, Card)> {
+        let mut updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = updates.get_mut(&request).and_then(Option::take);
+        if next.is_none() {
+            updates.remove(&request);
+            self.updated.send_replace(());
+        }
+        next
+    }
+
+    /// A closing must be the last that its card says.
+    async fn updates_over(&self, request: RequestId) {
+        let mut updated = self.updated.subscribe();
+        while self.updates.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&request) {
+            if updated.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
     /// Until done, or until it is clear that it cannot be done.
     async fn close_now(&self, request: RequestId) {
         let until = Instant::now() + CLOSE_FOR;
         let mut wait = PAUSE_MIN;
+        self.updates_over(request).await;
         while let Some((card, closed)) = self.next_closing(request) {
             let Ok(permit) = self.closing_at_once.acquire().await else { return };
             let tried = tokio::time::timeout_at(until, async { self.board().await?.close(card.as_ref(), &closed).await }).await;
@@ -216,6 +278,45 @@ impl<B: Board> Commands for Service<B> {
         tokio::spawn(async move {
             let posted = self.post_within(&card, within).await;
             let _ = self.inbox.send(Input::Posted(card.request, posted)).await;
+        });
+    }
+
+    fn look(self: Arc<Self>, request: RequestId, room: RoomName) {
+        tokio::spawn(async move {
+            let people = async { self.board().await?.people(&room).await };
+            let people = match tokio::time::timeout(LOOK_FOR, people).await {
+                Ok(Ok(people)) => people,
+                Ok(Err(problem)) => {
+                    debug!(%problem, "it cannot be told who is in {room}");
+                    None
+                }
+                Err(_) => None,
+            };
+            let _ = self.inbox.send(Input::People(request, people)).await;
+        });
+    }
+
+    fn update(self: Arc<Self>, at: CardRef, card: Card) {
+        let request = card.request;
+        // The latest of a card counts; one that is being closed needs no more.
+        let is_new = self.updates.lock().unwrap_or_else(PoisonError::into_inner).insert(request, Some((at, card))).is_none();
+        if is_new {
+            tokio::spawn(async move { self.update_now(request).await });
+        }
+    }
+
+    fn say(self: Arc<Self>, said: Said) {
+        if self.notices.check().is_err() {
+            debug!(request.id = %said.request, "too many messages in a minute; one is not sent");
+            return;
+        }
+        tokio::spawn(async move {
+            let told = async { self.board().await?.say(&said).await };
+            match tokio::time::timeout(SAY_FOR, told).await {
+                Ok(Ok(())) => {}
+                Ok(Err(problem)) => warn!(%problem, request.id = %said.request, "a message in {} was not sent", said.room),
+                Err(_) => warn!(request.id = %said.request, "a message in {} was not sent in time", said.room),
+            }
         });
     }
 

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bridge_config::{Config, RoomConfig, Service};
-use bridge_core::{Details, Limits, Room, RoomError, RoomRules, Rules};
-use bridge_model::{RoomName, SourceName};
+use bridge_core::{Details, Escalation, Limits, Room, RoomError, RoomRules, Rules};
+use bridge_model::{PersonId, RoomName, SourceName};
 use policy::{Launch, Policy};
 
 use crate::hub::Inbox;
@@ -25,7 +25,7 @@ pub(crate) fn policy(config: Option<&Config>) -> Policy {
 
 /// The rules of the configuration for one source, as narrow as its launch has them; without a configuration there is no
 /// room, and everything is refused.
-pub(crate) fn rules(config: Option<&Config>, launch: Launch, source: &SourceName) -> Rules {
+pub(crate) fn rules(config: Option<&Config>, launch: Launch, requester: Option<PersonId>, source: &SourceName) -> Rules {
     let rooms = config.map(|config| &config.rooms).into_iter().flatten();
     let rooms = rooms.map(|(name, room)| (name.clone(), room_rules(room)));
     let route = config.and_then(|config| config.acp.room.clone()).map(|room| (source.clone(), room));
@@ -33,7 +33,8 @@ pub(crate) fn rules(config: Option<&Config>, launch: Launch, source: &SourceName
         policy: Policy { launch, ..policy(config) },
         rooms: rooms.collect(),
         routes: route.into_iter().collect(),
-        limits: Limits::default(),
+        requesters: requester.map(|requester| (source.clone(), requester)).into_iter().collect(),
+        limits: Limits { pace: config.map(|config| config.limits).unwrap_or_default(), ..Limits::default() },
     }
 }
 
@@ -53,7 +54,10 @@ fn room_rules(room: &RoomConfig) -> RoomRules {
         bridge_config::Details::Full => Details::Full,
         bridge_config::Details::Described => Details::Described,
     };
-    RoomRules { approvers: room.approvers.clone(), details, card }
+    let bridge_config::Answers { rules, by_kind, when_nobody, remind_at, escalate } = room.answers.clone();
+    let escalation =
+        escalate.map(|escalate| Escalation { after: escalate.after, room: escalate.room, mention: escalate.mention });
+    RoomRules { answers: rules, answers_by_kind: by_kind, when_nobody, remind_at, escalation, details, card }
 }
 
 /// What to say about a room that this program was built without.

@@ -95,11 +95,11 @@ fn invite_one(config: &Config, options: &Options, args: &InviteArgs) -> Result<(
 /// As far as the configuration says.
 fn may_answer(config: &Config, room: &RoomName, person: &PersonId) -> bool {
     config.rooms.get(room).is_some_and(|room| {
-        let is_listed = match &room.approvers.who {
+        let is_listed = match &room.answers.rules.approvers.who {
             Who::Anyone => true,
             Who::Listed(listed) => listed.people.contains(person),
         };
-        is_listed && !room.approvers.bots.contains(person)
+        is_listed && !room.answers.rules.approvers.bots.contains(person)
     })
 }
 

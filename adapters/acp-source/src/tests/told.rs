@@ -33,7 +33,7 @@ async fn version_two_and_unknown_kinds_are_understood() {
     rig.agent_says(r#"{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s","title":"T","description":"D","subject":{"type":"tool_call","toolCall":{"toolCallId":"c","kind":"teleport"}},"options":[{"optionId":"a","kind":"allow_persistent"},{"optionId":"b","name":"B\ud83d","kind":7}]}}"#);
     let request = rig.requested().await;
     assert_eq!((request.title.as_deref(), request.description.as_deref()), (Some("T"), Some("D")));
-    assert_eq!(request.tool_call.expect("a tool call").kind, ToolKind::Other);
+    assert_eq!(request.tool_call.expect("a tool call").kind, ToolKind::Unknown);
     let options = request.options.as_slice();
     assert_eq!(options[0].kind, OptionKind::Unknown("allow_persistent".into()));
     assert_eq!((options[1].name.as_str(), &options[1].kind), ("B\\ud83d", &OptionKind::Unknown(String::new())));

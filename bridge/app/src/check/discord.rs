@@ -25,7 +25,7 @@ pub(super) async fn look(config: &Config, options: Options) -> bool {
 
 /// Everybody whom a room lists.
 fn people(config: &Config) -> Vec<PersonId> {
-    let listed = config.rooms.values().filter_map(|room| match &room.approvers.who {
+    let listed = config.rooms.values().filter_map(|room| match &room.answers.rules.approvers.who {
         Who::Anyone => None,
         Who::Listed(listed) => Some(&listed.people),
     });

@@ -60,7 +60,7 @@ fn config_text(root: &Path, listen: SocketAddr, lifetime: Duration) -> Result<St
     let lifetime = humantime::format_duration(lifetime);
     Ok(format!(
         "state_dir = {state}\n\n[log]\nformat = \"json\"\n\n[web]\nlisten = \"{listen}\"\n\n\
-         [rooms.demo]\nweb = true\napprovers = [\"{PERSON}\"]\n\n[policy]\nlifetime = \"{lifetime}\"\n"
+         [rooms.demo]\nweb = true\napprovers = [\"{PERSON}\"]\nwhen_nobody = \"wait\"\n\n[policy]\nlifetime = \"{lifetime}\"\n"
     ))
 }
 

@@ -7,7 +7,7 @@ use policy::Who;
 /// How each approver of a web room joins it.
 pub(super) fn invitations(config: &Config) -> Vec<String> {
     let web_rooms = config.rooms.values().filter(|room| room.service == Service::Web);
-    let listed = web_rooms.filter_map(|room| match &room.approvers.who {
+    let listed = web_rooms.filter_map(|room| match &room.answers.rules.approvers.who {
         Who::Anyone => None,
         Who::Listed(listed) => Some(&listed.people),
     });

@@ -19,16 +19,33 @@ pub(crate) fn options(config: &Config) -> Option<discord_room::Options> {
 
 fn room_options(name: &RoomName, room: &RoomConfig) -> Option<discord_room::RoomOptions> {
     let Service::Discord { channel, thread_per_session, mention } = &room.service else { return None };
-    let listed = match &room.approvers.who {
-        Who::Anyone => Listed::default(),
-        Who::Listed(listed) => listed.clone(),
+    let (by_all, listed) = who(room);
+    let mention = match &room.answers.rules.approvers.who {
+        Who::Listed(Listed { people, roles }) if *mention => Mention { people: people.clone(), roles: roles.clone() },
+        Who::Listed(_) | Who::Anyone => Mention::default(),
     };
-    let mention = if *mention { Mention { people: listed.people, roles: listed.roles.clone() } } else { Mention::default() };
     Some(discord_room::RoomOptions {
         name: name.clone(),
         channel: channel.clone(),
         threads: if *thread_per_session { Threads::PerSession } else { Threads::None },
         mention,
+        approvers: by_all.then_some(listed.people),
         roles: listed.roles,
     })
+}
+
+/// All who are listed for whatever kind of tool call, and whether nobody else may answer any.
+fn who(room: &RoomConfig) -> (bool, Listed) {
+    let rules = [&room.answers.rules].into_iter().chain(room.answers.by_kind.values());
+    let mut all = (true, Listed::default());
+    for rules in rules {
+        match &rules.approvers.who {
+            Who::Anyone => all.0 = false,
+            Who::Listed(listed) => {
+                all.1.people.extend(listed.people.clone());
+                all.1.roles.extend(listed.roles.clone());
+            }
+        }
+    }
+    all
 }

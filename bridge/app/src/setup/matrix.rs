@@ -18,7 +18,7 @@ fn room_options(name: &RoomName, room: &RoomConfig) -> Option<matrix_room::RoomO
         name: name.clone(),
         id: room_id.clone(),
         reactions: *reactions,
-        ask_power: room.approvers.power_min.is_some(),
+        ask_power: room.answers.rules.approvers.power_min.is_some(),
     })
 }
 
