@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bridge_core::{Board, RoomError};
-use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, RequestId, RoomName};
+use bridge_core::{Board, RoomError, Said};
+use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Person, RequestId, RoomName};
 use matrix_sdk::Room;
 use matrix_sdk::ruma::{EventId, OwnedEventId};
 use serde_json::Value;
@@ -12,13 +12,17 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tracing::{debug, warn};
 
 use crate::account::{Account, REQUEST_TIMEOUT};
+use crate::live::Redraw;
 use crate::render::{self, Drawn, MESSAGE, POLL_END, POLL_START, REACTION, txn};
 use crate::replies::Replies;
 use crate::send::{redact, send};
-use crate::{attach, id};
+use crate::{attach, confirm, id, people};
 
 /// How long closing a card may take. Whoever closes tries again later.
 const CLOSE_WITHIN: Duration = Duration::from_mins(1);
+
+/// How long a message or an update may take.
+const SAY_WITHIN: Duration = Duration::from_secs(30);
 
 /// A poll has up to 20 answers.
 const BUTTONS_MAX: usize = 20;
@@ -108,7 +112,37 @@ impl Board for MatrixBoard {
             None => self.close_unposted(&room, closed, until).await?,
         }
         self.account.live().close(closed.request);
+        confirm::end_all(&self.account, &room, closed.request, until).await;
         Ok(())
+    }
+
+    /// Edits the message. The poll keeps its answers, and the file stays where it is.
+    async fn update(&self, at: &CardRef, card: &Card) -> Result<(), RoomError> {
+        let room = self.account.joined(self.account.named(&at.room)?)?;
+        let encrypted = self.account.encryption(&room).await?;
+        let message = at.parts.first().ok_or_else(|| RoomError::Refused("the card's message is not known".to_owned()))?;
+        let message = id::event_id(message)?;
+        let Some(Redraw { number, within, has_file }) = self.account.live().redraw(card, Instant::now()) else {
+            debug!(request.id = %card.request, "the card of request {} is not open, and stays as it is", card.request);
+            return Ok(());
+        };
+        let edit = render::redraw(&message, card, within, encrypted, has_file)?;
+        let part = txn(card.request, &format!("update-{number}"));
+        send(&room, MESSAGE, &edit, &part, Instant::now() + SAY_WITHIN).await.map(|_| ())
+    }
+
+    async fn say(&self, said: &Said) -> Result<(), RoomError> {
+        let served = self.account.named(&said.room)?;
+        let room = self.account.joined(served)?;
+        let note = render::note(said, self.account.encryption(&room).await?)?;
+        let until = Instant::now() + SAY_WITHIN;
+        // It is not to come between a card's message and its poll.
+        let _alone = timeout_at(until, served.posting.lock()).await;
+        send(&room, MESSAGE, &note, &txn(said.request, &format!("said-{}", said.part)), until).await.map(|_| ())
+    }
+
+    async fn people(&self, room: &RoomName) -> Result<Option<Vec<Person>>, RoomError> {
+        people::present(&self.account, self.account.named(room)?).await
     }
 
     async fn answer(&self, click: &ClickRef, reply: &ClickReply) -> Result<(), RoomError> {

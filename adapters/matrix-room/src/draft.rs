@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use bridge_core::wording::{Words, quoted};
 use bridge_core::wrapped;
+use matrix_sdk::ruma::UserId;
 use serde_json::{Value, json};
 
 /// Characters of code that a phone shows beside one another. `FluffyChat` cuts what is longer off, even outside of `<pre>`.
@@ -96,6 +97,13 @@ impl Draft {
         }
     }
 
+    /// Names somebody whom the message calls, who is to be mentioned in [`Draft::content`] besides.
+    pub(crate) fn call(&mut self, user: &UserId) {
+        let link = escape(&user.matrix_to_uri().to_string()).replace('"', "&quot;");
+        let _ = write!(self.html, "<a href=\"{link}\">{}</a>", escape(user.as_str()));
+        self.body.push_str(user.as_str());
+    }
+
     /// Not in pieces: a card says it elsewhere too, and a sentence is to stay one.
     fn within_a_sentence(&mut self, text: &str) {
         self.html.extend(["<code>", &spaced(text), "</code>"]);
@@ -112,7 +120,7 @@ impl Draft {
         self.body.push_str(&name);
     }
 
-    /// As `m.room.message`. Nobody is ever mentioned.
+    /// As `m.room.message`. Nobody is mentioned.
     pub(crate) fn content(self, kind: &str) -> Value {
         json!({
             "msgtype": kind,
@@ -179,6 +187,9 @@ fn begins_a_word(before: &str) -> bool {
 
 /// Whether it begins with an id, or with what calls the whole room.
 fn names_something(text: &str) -> bool {
+    /// No id is longer than 255 bytes, and a word of any length may follow each of very many signs.
+    const ID_BYTES_MAX: usize = 256;
+    let text = text.get(..text.floor_char_boundary(ID_BYTES_MAX)).unwrap_or(text);
     let word = text.split(' ').next().unwrap_or_default();
     let calls_all = word.strip_prefix("@room").is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
     let is_id = word[1..].split_once(':').is_some_and(|(local, server)| {

@@ -7,6 +7,8 @@
 //!   `m.room.message`, and in encrypted rooms, where a filter cannot tell, it is dropped unread after decryption.
 //! - In an encrypted room only a device that its owner has signed vouches for a click. Nothing is ever sent unencrypted
 //!   there, nor anywhere while it is unknown whether the room is encrypted.
+//! - Who is asked whether they meant it answers a poll in reply to the card that says whom it is for: what only one person
+//!   sees is no part of a room. It is ended and removed once it is used or over.
 //! - Whether a person is in the room, and their power level where that is asked for, is asked of the server at the click.
 //! - The same card is never posted twice: every part has a transaction id that is derived from its request.
 //! - What does not fit into a message is in a file, which is in the room before there is a button, and encrypted where the
@@ -20,6 +22,7 @@ mod account;
 mod attach;
 mod board;
 mod clicks;
+mod confirm;
 mod draft;
 mod fault;
 mod id;

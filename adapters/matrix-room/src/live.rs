@@ -4,15 +4,19 @@
 //! is forgotten and a click on it is reported no more; [`SEEN_MAX`] event ids, beyond which a repetition of the oldest
 //! would be reported again, which the bridge bears.
 
+mod card;
+mod confirms;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use bridge_core::RoomError;
 use bridge_model::{ButtonToken, Card, CardRef, RequestId, RoomName};
-use matrix_sdk::ruma::{EventId, OwnedEventId, OwnedUserId, UserId};
+use matrix_sdk::ruma::{EventId, OwnedEventId, UserId};
 use tokio::time::Instant;
 
-use crate::id;
+use self::card::plain_key;
+pub(crate) use self::card::{LiveCard, Posted, Redraw};
 
 pub(crate) const CARDS_MAX: usize = 4_096;
 pub(crate) const CLOSED_MAX: usize = 1_024;
@@ -35,35 +39,6 @@ pub(crate) struct LiveTable {
     seen: Seen,
 }
 
-/// One card. `file`, `message` and `control` are known once their sending was confirmed.
-#[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub(crate) struct LiveCard {
-    pub(crate) request: RequestId,
-    pub(crate) room: RoomName,
-    tokens: Vec<ButtonToken>,
-    /// What the seeded reactions say, as far as they stand.
-    keys: Vec<(String, ButtonToken)>,
-    /// What the message does not hold. It outlives the card, as what was decided on.
-    pub(crate) file: Option<OwnedEventId>,
-    pub(crate) message: Option<OwnedEventId>,
-    pub(crate) control: Option<OwnedEventId>,
-    seeds: Vec<OwnedEventId>,
-    /// Whether the poll may be in the room, whatever is known of it.
-    pub(crate) poll_tried: bool,
-    /// Whether somebody took the card away before it was whole.
-    pub(crate) removed: bool,
-    /// Whether the poll's end was sent.
-    pub(crate) ended: bool,
-    is_open: bool,
-    /// The one look at the server shortly before the deadline.
-    last_check: Option<Instant>,
-    /// A look before that, for a click that could not be read yet.
-    extra_check: Option<Instant>,
-    extra_checks: u8,
-    clicks: HashMap<OwnedUserId, u8>,
-}
-
 /// What an event relates to and what it chose, if that is a card of ours.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Hit {
@@ -77,8 +52,6 @@ impl LiveTable {
         if CARDS_MAX <= self.cards.len() - self.closed.len() {
             return Err(RoomError::Unavailable("too many cards are open".to_owned()));
         }
-        // A span that overflows the clock has no last check.
-        let last_check = now.checked_add(within.saturating_sub(LAST_CHECK.min(within / 4)));
         self.cards.push(LiveCard {
             request: card.request,
             room: card.room.clone(),
@@ -92,7 +65,12 @@ impl LiveTable {
             removed: false,
             ended: false,
             is_open: true,
-            last_check,
+            deadline: card.deadline,
+            ends: now.checked_add(within),
+            redrawn: 0,
+            confirms: Vec::new(),
+            // A span that overflows the clock has no last check.
+            last_check: now.checked_add(within.saturating_sub(LAST_CHECK.min(within / 4))),
             extra_check: None,
             extra_checks: 0,
             clicks: HashMap::new(),
@@ -111,6 +89,19 @@ impl LiveTable {
     /// Forgets a card of which nothing is in the room that anybody can press.
     pub(crate) fn forget(&mut self, request: RequestId) {
         self.cards.retain(|card| card.request != request || !card.is_open);
+    }
+
+    /// Counts a drawing anew of a card that is whole and open; `None` for any other.
+    pub(crate) fn redraw(&mut self, card: &Card, now: Instant) -> Option<Redraw> {
+        let live = self.get_mut(card.request).filter(|live| live.is_open && !live.removed && live.control.is_some())?;
+        if live.deadline != card.deadline {
+            live.ends = live.instant(card.deadline);
+            live.last_check = live.ends.and_then(|ends| ends.checked_sub(LAST_CHECK));
+            live.deadline = card.deadline;
+        }
+        live.redrawn = live.redrawn.saturating_add(1);
+        let within = live.ends.map_or(Duration::MAX, |ends| ends.saturating_duration_since(now));
+        Some(Redraw { number: live.redrawn, within, has_file: live.file.is_some() })
     }
 
     /// Keeps a card for late clicks only.
@@ -153,7 +144,7 @@ impl LiveTable {
 
     /// Something about an open card may be readable shortly: the key of a click is on its way. Names the card.
     pub(crate) fn check_soon(&mut self, room: &RoomName, target: &EventId, at: Instant) -> Option<Posted> {
-        let card = self.cards.iter_mut().find(|card| card.room == *room && card.is_open && card.is_on(target))?;
+        let card = self.cards.iter_mut().find(|card| card.room == *room && card.is_open && card.hears_of(target))?;
         if card.extra_checks < EXTRA_CHECKS_MAX && card.extra_check.is_none() {
             card.extra_checks += 1;
             card.extra_check = Some(at);
@@ -161,14 +152,11 @@ impl LiveTable {
         card.posted()
     }
 
-    /// A poll response, if it is about a card of this room and names one of that card's buttons.
+    /// A poll response, if it is about a card of this room and names one of that card's buttons, or about what somebody
+    /// is asked to confirm and names that.
     pub(crate) fn response(&self, room: &RoomName, target: &EventId, token: ButtonToken) -> Option<Hit> {
-        let card = self.cards.iter().find(|card| card.room == *room && card.tokens.contains(&token))?;
-        match &card.control {
-            Some(control) if control != target => None,
-            // While the server's answer to the poll is outstanding, its id is what the click says.
-            Some(_) | None => Some(Hit { token, control: target.to_owned() }),
-        }
+        let is_hit = self.cards.iter().any(|card| card.room == *room && card.carries(token, target));
+        is_hit.then(|| Hit { token, control: target.to_owned() })
     }
 
     /// A reaction, if it repeats a seeded one of a card of this room.
@@ -182,7 +170,7 @@ impl LiveTable {
 
     /// Whether this person's click on the card of `token` is still looked at, and the first one that is not.
     pub(crate) fn count(&mut self, token: ButtonToken, by: &UserId) -> Count {
-        let Some(card) = self.cards.iter_mut().find(|card| card.tokens.contains(&token)) else { return Count::Over };
+        let Some(card) = self.cards.iter_mut().find(|card| card.knows(token)) else { return Count::Over };
         if PEOPLE_MAX <= card.clicks.len() && !card.clicks.contains_key(by) {
             return Count::Over;
         }
@@ -213,51 +201,12 @@ impl LiveTable {
     }
 }
 
-/// The messages of a card.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Posted {
-    pub(crate) file: Option<OwnedEventId>,
-    pub(crate) message: OwnedEventId,
-    pub(crate) control: OwnedEventId,
-}
-
 /// Whether a click is still looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
     Looked,
     FirstOver,
     Over,
-}
-
-impl LiveCard {
-    pub(crate) fn seeded(&mut self, key: &str, token: ButtonToken, seed: OwnedEventId) {
-        self.keys.push((plain_key(key), token));
-        self.seeds.push(seed);
-    }
-
-    /// `None` until message and poll are known to stand.
-    pub(crate) fn card_ref(&self) -> Option<CardRef> {
-        let message = self.message.as_deref()?;
-        let parts = [message].into_iter().chain(self.seeds.iter().map(|seed| &**seed)).map(id::message_id).collect();
-        Some(CardRef { room: self.room.clone(), control: id::message_id(self.control.as_deref()?), parts })
-    }
-
-    fn posted(&self) -> Option<Posted> {
-        Some(Posted { file: self.file.clone(), message: self.message.clone()?, control: self.control.clone()? })
-    }
-
-    fn next_check(&self) -> Option<Instant> {
-        self.extra_check.into_iter().chain(self.last_check).min()
-    }
-
-    fn is_on(&self, target: &EventId) -> bool {
-        self.message.as_deref() == Some(target) || self.control.as_deref() == Some(target)
-    }
-}
-
-/// A reaction's key without the variation selectors that clients add and drop.
-fn plain_key(key: &str) -> String {
-    key.chars().filter(|c| !matches!(c, '\u{fe0e}' | '\u{fe0f}')).collect()
 }
 
 /// The event ids seen last.

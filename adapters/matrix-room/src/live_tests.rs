@@ -127,7 +127,40 @@ fn a_card_that_was_posted_in_vain_can_be_posted_anew() {
     assert!(table.response(&room(), &id("$x"), token(1)).is_some(), "a late click is still reported");
 }
 
-fn posted(numbers: &[u64]) -> LiveTable {
+#[test]
+fn only_a_card_that_is_whole_and_open_is_drawn_anew() {
+    let (mut table, now) = (posted(&[1]), Instant::now());
+    let redraw = table.redraw(&card(1), now).expect("it is open");
+    assert_eq!((redraw.number, redraw.has_file), (1, false));
+    assert!(redraw.within <= WITHIN && WITHIN < redraw.within + Duration::from_secs(1), "{redraw:?}");
+    table.get_mut(request(1)).expect("a card").file = Some(id("$file1"));
+    let redraw = table.redraw(&card(1), now).expect("it is open");
+    assert_eq!((redraw.number, redraw.has_file), (2, true), "another edit, though it may say the same");
+    table.open(&card(2), WITHIN, now).expect("room for it");
+    assert_eq!(table.redraw(&card(2), now), None, "its poll is not known to stand");
+    table.removed(&room(), &id("$message1")).expect("the card");
+    assert_eq!(table.redraw(&card(1), now), None, "somebody took it away");
+    let mut table = posted(&[1]);
+    table.close(request(1));
+    assert_eq!(table.redraw(&card(1), now), None, "it was closed");
+    assert_eq!(table.redraw(&card(9), now), None);
+}
+
+#[test]
+fn a_card_drawn_anew_keeps_its_buttons_and_a_later_deadline_its_last_look() {
+    let (mut table, now) = (posted(&[1]), Instant::now());
+    table.take_due(&room(), now + WITHIN);
+    let later = Card { deadline: card(1).deadline.after(Duration::from_secs(30)), ..card(1) };
+    let redraw = table.redraw(&later, now).expect("it is open");
+    assert!(WITHIN + Duration::from_secs(29) < redraw.within, "{redraw:?}");
+    assert!(table.response(&room(), &id("$poll1"), token(1)).is_some());
+    let due = table.next_check(&room()).expect("a time");
+    assert!(now + WITHIN < due && due < now + redraw.within, "{due:?}");
+    assert_eq!(table.redraw(&later, now).map(|redraw| redraw.number), Some(2));
+    assert_eq!(table.next_check(&room()), Some(due));
+}
+
+pub(super) fn posted(numbers: &[u64]) -> LiveTable {
     let mut table = LiveTable::default();
     for number in numbers {
         table.open(&card(*number), WITHIN, Instant::now()).expect("room for it");
@@ -138,7 +171,7 @@ fn posted(numbers: &[u64]) -> LiveTable {
     table
 }
 
-fn card(number: u64) -> Card {
+pub(super) fn card(number: u64) -> Card {
     let button = Button { token: token(number), label: Shown::line("Yes"), style: ButtonStyle::Neutral };
     Card {
         request: request(number),
@@ -147,24 +180,24 @@ fn card(number: u64) -> Card {
         headline: Shown::line("x"),
         sections: vec![],
         buttons: vec![button],
-        deadline: Timestamp::from_unix_millis(0),
+        deadline: Timestamp::from_unix_millis(1_796_020_000_000),
         is_whole: true,
         digest: Digest::from_bytes([0; 32]),
     }
 }
 
-fn token(number: u64) -> ButtonToken {
+pub(super) fn token(number: u64) -> ButtonToken {
     ButtonToken::from_random(number.into())
 }
 
-fn request(number: u64) -> RequestId {
+pub(super) fn request(number: u64) -> RequestId {
     RequestId { run: 1, number }
 }
 
-fn room() -> RoomName {
+pub(super) fn room() -> RoomName {
     RoomName::new("ops")
 }
 
-fn id(text: &str) -> OwnedEventId {
+pub(super) fn id(text: &str) -> OwnedEventId {
     EventId::parse(text).expect("an id")
 }

@@ -32,7 +32,10 @@ pub(crate) enum Depth {
 /// Events about a card, the oldest first. What cannot be fetched is left out: the next check may find it, and the
 /// deadline does not wait.
 pub(crate) async fn events_about(room: &Room, card: &Posted, reactions: bool, depth: Depth) -> Vec<TimelineEvent> {
-    let mut events = related(room, &card.control, RelationType::Reference).await;
+    let mut events = Vec::new();
+    for poll in [&card.control].into_iter().chain(&card.confirms) {
+        events.extend(related(room, poll, RelationType::Reference).await);
+    }
     if reactions {
         events.extend(related(room, &card.message, RelationType::Annotation).await);
     }

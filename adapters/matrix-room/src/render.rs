@@ -1,6 +1,10 @@
 //! A card as Matrix events: an HTML message that carries the details, a poll that carries the buttons, and the edit that
 //! says how it ended.
 
+pub(crate) mod asking;
+mod note;
+mod redraw;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -10,6 +14,8 @@ use bridge_model::{Card, ClosedCard, Ending, RequestId, Section, SectionBody};
 use matrix_sdk::ruma::EventId;
 use serde_json::{Value, json};
 
+pub(crate) use self::note::note;
+pub(crate) use self::redraw::redraw;
 use crate::draft::{CodeForm, Draft, LINE_MAX, inert};
 
 pub(crate) const MESSAGE: &str = "m.room.message";

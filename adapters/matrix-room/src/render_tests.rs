@@ -196,6 +196,7 @@ fn a_closing_makes_active_neither_a_name_nor_an_id_and_says_when() {
         name: Shown::line("Ada"),
         option: Shown::line("<b>Yes"),
         does: ButtonStyle::Reject,
+        first: None,
         delivery: Delivery::Taken,
     };
     let (body, html) = texts(&closing(&closed(ending)));
@@ -228,7 +229,7 @@ fn drawn(card: &Card) -> Drawn {
     drawn
 }
 
-fn texts(content: &Value) -> (String, String) {
+pub(super) fn texts(content: &Value) -> (String, String) {
     let text = |field: &str| content[field].as_str().expect("a text").to_owned();
     (text("body"), text("formatted_body"))
 }
@@ -242,11 +243,11 @@ fn apart(html: &str) -> (String, String) {
     (inside, outside)
 }
 
-fn code(heading: &'static str, text: &str) -> Section {
+pub(super) fn code(heading: &'static str, text: &str) -> Section {
     Section::new(heading, SectionBody::Code(Shown::block(text)))
 }
 
-fn card(sections: Vec<Section>) -> Card {
+pub(super) fn card(sections: Vec<Section>) -> Card {
     let button =
         |bits, label| Button { token: ButtonToken::from_random(bits), label: Shown::line(label), style: ButtonStyle::Neutral };
     Card {
@@ -275,6 +276,6 @@ fn request() -> RequestId {
     RequestId { run: 1, number: 7 }
 }
 
-fn event() -> &'static EventId {
+pub(super) fn event() -> &'static EventId {
     <&EventId>::try_from("$card").expect("an id")
 }

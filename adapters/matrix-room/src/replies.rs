@@ -1,14 +1,14 @@
 //! Private replies. Matrix has none inside a room, so they go to a direct one.
 //!
-//! Bounds: one reply per person and card, [`HOURLY_MAX`] an hour per person; more are dropped, since a person who clicks
-//! on must not make the bot send on. The last [`CARDS_MAX`] pairs and [`PEOPLE_MAX`] people are remembered.
+//! Bounds: a person is told the same about one card once, and [`HOURLY_MAX`] things an hour; more are dropped, since a person
+//! who clicks on must not make the bot send on. The last [`TOLD_MAX`] replies and [`PEOPLE_MAX`] people are remembered.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bridge_core::RoomError;
-use bridge_core::wording::{self, Words};
+use bridge_core::wording::{self, Words, plain};
 use bridge_model::{ClickRef, ClickReply, MessageId};
 use matrix_sdk::ruma::{OwnedUserId, TransactionId, UserId};
 use matrix_sdk::{Room, RoomState};
@@ -17,12 +17,12 @@ use tracing::debug;
 
 use crate::account::Account;
 use crate::fault::Fault;
-use crate::id;
 use crate::render::{MESSAGE, told};
 use crate::send::send;
+use crate::{confirm, id};
 
 const HOURLY_MAX: usize = 30;
-const CARDS_MAX: usize = 4_096;
+const TOLD_MAX: usize = 4_096;
 const PEOPLE_MAX: usize = 1_024;
 const HOUR: Duration = Duration::from_hours(1);
 /// A reply that takes longer is of no use any more.
@@ -41,19 +41,28 @@ impl Replies {
     }
 
     pub(crate) async fn answer(&self, click: &ClickRef, reply: &ClickReply) -> Result<(), RoomError> {
-        match wording::reply(reply) {
-            Some(words) => self.tell(click, &words).await,
-            None => Ok(()),
+        let words = wording::reply(reply);
+        if let ClickReply::ToConfirm(asked) = reply {
+            return confirm::ask(&self.account, click, asked, &words.unwrap_or_default()).await;
         }
+        let tell = async {
+            match &words {
+                Some(words) => self.tell(click, words).await,
+                None => Ok(()),
+            }
+        };
+        // Whatever became of it, its button has done what it was for.
+        let (told, ()) = tokio::join!(tell, confirm::used(&self.account, click));
+        told
     }
 
-    /// Tells a person something about one card, at most once.
+    /// Tells a person something about one card, the same at most once.
     pub(crate) async fn tell(&self, click: &ClickRef, words: &[Words]) -> Result<(), RoomError> {
         let ClickRef { room, control: card, person, click } = click;
         // What was said in an encrypted room is not repeated in the clear.
         let is_private = self.account.named(room)?.is_encrypted(&self.account.client);
         let user = id::user_id(person.as_str())?;
-        let admitted = self.sent.lock().unwrap_or_else(PoisonError::into_inner).admit(&user, card, Instant::now());
+        let admitted = self.sent.lock().unwrap_or_else(PoisonError::into_inner).admit(&user, card, &plain(words), Instant::now());
         if !admitted {
             debug!("a private reply was dropped: the person had enough of them");
             return Ok(());
@@ -79,17 +88,20 @@ impl Replies {
     }
 }
 
+/// To whom, about which card, and what.
+type Told = (OwnedUserId, MessageId, String);
+
 #[derive(Debug, Default)]
 struct Sent {
-    cards: HashSet<(OwnedUserId, MessageId)>,
-    order: VecDeque<(OwnedUserId, MessageId)>,
+    told: HashSet<Told>,
+    order: VecDeque<Told>,
     people: HashMap<OwnedUserId, VecDeque<Instant>>,
 }
 
 impl Sent {
-    fn admit(&mut self, user: &UserId, card: &MessageId, now: Instant) -> bool {
-        let pair = (user.to_owned(), card.clone());
-        if self.cards.contains(&pair) {
+    fn admit(&mut self, user: &UserId, card: &MessageId, text: &str, now: Instant) -> bool {
+        let told = (user.to_owned(), card.clone(), text.to_owned());
+        if self.told.contains(&told) {
             return false;
         }
         let is_old = |at: &Instant| HOUR <= now.saturating_duration_since(*at);
@@ -107,12 +119,12 @@ impl Sent {
             return false;
         }
         times.push_back(now);
-        self.cards.insert(pair.clone());
-        self.order.push_back(pair);
-        if CARDS_MAX < self.order.len()
+        self.told.insert(told.clone());
+        self.order.push_back(told);
+        if TOLD_MAX < self.order.len()
             && let Some(oldest) = self.order.pop_front()
         {
-            self.cards.remove(&oldest);
+            self.told.remove(&oldest);
         }
         true
     }
@@ -123,24 +135,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_is_told_once_per_card_and_thirty_times_an_hour() {
+    fn a_person_is_told_the_same_once_per_card_and_thirty_things_an_hour() {
         let (mut sent, now) = (Sent::default(), Instant::now());
         let ada = UserId::parse("@ada:localhost").expect("an id");
         let card = |at: usize| MessageId::new(format!("$card{at}"));
-        assert!(sent.admit(&ada, &card(0), now));
-        assert!(!sent.admit(&ada, &card(0), now));
-        assert!((1..HOURLY_MAX).all(|at| sent.admit(&ada, &card(at), now)));
-        assert!(!sent.admit(&ada, &card(99), now));
-        assert!(sent.admit(&ada, &card(99), now + HOUR));
+        assert!(sent.admit(&ada, &card(0), "too early", now));
+        assert!(!sent.admit(&ada, &card(0), "too early", now));
+        assert!(sent.admit(&ada, &card(0), "it counts", now), "what became of a later click");
+        assert!((2..HOURLY_MAX).all(|at| sent.admit(&ada, &card(at), "x", now)));
+        assert!(!sent.admit(&ada, &card(99), "x", now));
+        assert!(sent.admit(&ada, &card(99), "x", now + HOUR));
     }
 
     #[test]
     fn memory_stays_within_its_bounds() {
         let (mut sent, now) = (Sent::default(), Instant::now());
-        for at in 0..CARDS_MAX * 2 {
+        for at in 0..TOLD_MAX * 2 {
             let user = UserId::parse(format!("@u{}:localhost", at % 512)).expect("an id");
-            sent.admit(&user, &MessageId::new(format!("$card{at}")), now + HOUR * u32::try_from(at / 512).expect("small"));
+            let now = now + HOUR * u32::try_from(at / 512).expect("small");
+            sent.admit(&user, &MessageId::new(format!("$card{at}")), "x", now);
         }
-        assert!(sent.cards.len() <= CARDS_MAX && sent.order.len() <= CARDS_MAX && sent.people.len() <= PEOPLE_MAX);
+        assert!(sent.told.len() <= TOLD_MAX && sent.order.len() <= TOLD_MAX && sent.people.len() <= PEOPLE_MAX);
     }
 }
