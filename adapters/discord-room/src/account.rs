@@ -9,10 +9,11 @@ use bridge_core::{RoomError, RoomEvent};
 use bridge_model::RoomName;
 use serenity::all::{ApplicationId, ChannelId, GuildId, Permissions, UserId};
 use serenity::http::Http;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 use crate::RoomOptions;
 use crate::live::LiveTable;
+use crate::questions::QUESTIONS_MAX;
 use crate::rest::Rest;
 
 /// How long one request to Discord may take.
@@ -27,6 +28,8 @@ pub(crate) struct Account {
     pub(crate) application: ApplicationId,
     pub(crate) rooms: BTreeMap<RoomName, ServedRoom>,
     live: Mutex<LiveTable>,
+    /// A place for each question that goes by itself.
+    pub(crate) asking: Arc<Semaphore>,
     /// It does not keep the events from ending.
     events: mpsc::WeakSender<RoomEvent>,
 }
@@ -72,6 +75,11 @@ impl Ready {
     pub(crate) fn may_attach(self) -> bool {
         self.permissions.intersects(Permissions::ATTACH_FILES | Permissions::ADMINISTRATOR)
     }
+
+    /// Discord lets nobody reply to what they may not read.
+    pub(crate) fn may_reply(self) -> bool {
+        self.permissions.intersects(Permissions::READ_MESSAGE_HISTORY | Permissions::ADMINISTRATOR)
+    }
 }
 
 impl Account {
@@ -83,7 +91,8 @@ impl Account {
         rooms: BTreeMap<RoomName, ServedRoom>,
         events: mpsc::WeakSender<RoomEvent>,
     ) -> Self {
-        Self { rest, http, bot, application, rooms, live: Mutex::default(), events }
+        let asking = Arc::new(Semaphore::new(QUESTIONS_MAX));
+        Self { rest, http, bot, application, rooms, live: Mutex::default(), asking, events }
     }
 
     pub(crate) async fn report(&self, event: RoomEvent) {

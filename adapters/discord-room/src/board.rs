@@ -3,19 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bridge_core::{Backoff, Board, RoomError};
-use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, RoomName};
+use bridge_core::{Backoff, Board, RoomError, Said};
+use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Person, RoomName};
 use serenity::all::{ChannelId, EditThread, LightMethod};
 use serenity::http::Route;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
+use tracing::debug;
 
 use crate::account::{Account, Ready, RoomState, ServedRoom};
 use crate::fault::Fault;
 use crate::id::Spot;
+use crate::live::Posted;
 use crate::render::BUTTONS_MAX;
 use crate::send::{Created, Outgoing};
 use crate::wait::pause;
-use crate::{Threads, look, render, replies, send, threads};
+use crate::{Threads, look, people, redraw, render, replies, send, speak, threads};
 
 /// How long closing a card may take. Whoever closes tries again later.
 const CLOSE_WITHIN: Duration = Duration::from_mins(1);
@@ -23,7 +25,7 @@ const CLOSE_WITHIN: Duration = Duration::from_mins(1);
 /// How often a thread is opened again for one edit, while somebody archives it.
 const REOPENED_MAX: usize = 3;
 
-const LABEL_MAX: usize = 80;
+pub(crate) const LABEL_MAX: usize = 80;
 /// As Discord's design guide has it. The text above the buttons has each label whole.
 const LABEL_SEEN: usize = 34;
 /// What does not fit into the message is attached as a file.
@@ -77,7 +79,8 @@ impl Board for DiscordBoard {
             return Err(RoomError::Unavailable("another message of this request is there already".to_owned()));
         }
         let spot = Spot { guild: ready.guild, channel: created.channel_id, message: created.id };
-        if !self.account.live().posted(card.request, spot) {
+        let posted = Posted { spot, has_file: message.file.is_some(), digest: card.digest };
+        if !self.account.live().posted(card.request, posted) {
             return Err(RoomError::Refused("somebody removed the card while it was posted".to_owned()));
         }
         Ok(CardRef { room: card.room.clone(), control: spot.message_id(), parts: Vec::new() })
@@ -85,6 +88,10 @@ impl Board for DiscordBoard {
 
     async fn close(&self, card: Option<&CardRef>, closed: &ClosedCard) -> Result<(), RoomError> {
         let until = Instant::now() + CLOSE_WITHIN;
+        let editing = self.account.live().begin_to_close(closed.request);
+        let alone = async { Some(editing?.lock_owned().await) };
+        let no_time = |_| RoomError::Unavailable("the card was being edited all the time".to_owned());
+        let _alone = timeout_at(until, alone).await.map_err(no_time)?;
         let done = match card {
             Some(card) => self.close_posted(Spot::parse(&card.control)?, closed, until).await,
             None => self.close_unposted(closed, until).await,
@@ -94,6 +101,24 @@ impl Board for DiscordBoard {
             self.account.live().close(closed.request);
         }
         done
+    }
+
+    async fn update(&self, at: &CardRef, card: &Card) -> Result<(), RoomError> {
+        redraw::redraw(&self.account, at, card).await
+    }
+
+    async fn say(&self, said: &Said) -> Result<(), RoomError> {
+        let until = Instant::now() + speak::SAY_WITHIN;
+        let ready = self.ready(self.account.named(&said.room)?, until).await?;
+        speak::say(&self.account, ready, said, until).await
+    }
+
+    async fn people(&self, room: &RoomName) -> Result<Option<Vec<Person>>, RoomError> {
+        let people = people::in_room(&self.account, self.account.named(room)?).await;
+        Ok(people.unwrap_or_else(|fault| {
+            debug!(?fault, "it could not be learned who is in {room}");
+            None
+        }))
     }
 
     async fn answer(&self, click: &ClickRef, reply: &ClickReply) -> Result<(), RoomError> {

@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use bridge_core::{Clicks, RoomEvent};
 use bridge_model::{ButtonToken, Click, ClickRef, MessageId, RoomName};
-use serenity::all::{ComponentInteraction, ComponentInteractionDataKind, InteractionContext, Member};
+use serenity::all::{ComponentInteraction, ComponentInteractionDataKind, InteractionContext, Member, MessageFlags};
 use serenity::model::application::AuthorizingIntegrationOwner;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tracing::{debug, warn};
 
 use crate::account::Account;
 use crate::id::{self, Spot};
+use crate::live::Pressed;
 use crate::order::Order;
 use crate::{people, render, send};
 
@@ -82,7 +83,8 @@ pub(crate) fn pressed(
         }
         if let Some((click, turn)) = click {
             if is_acknowledged {
-                account.live().tokens.insert(click.at.click.clone(), pressed.token);
+                let is_private = is_private(&pressed);
+                account.live().pressed.insert(click.at.click.clone(), Pressed { token: pressed.token, is_private });
             }
             turn.end(is_acknowledged.then_some(click)).await;
         }
@@ -132,6 +134,11 @@ fn place<'a>(account: &Account, pressed: &'a ComponentInteraction) -> Option<(Ro
     let room = of_card.or_else(|| account.room_at(channel))?;
     let in_guild_of_room = account.named(&room).ok()?.guild() == Some(guild);
     in_guild_of_room.then_some((room, spot, member))
+}
+
+/// Whether only its person sees the message.
+fn is_private(pressed: &ComponentInteraction) -> bool {
+    pressed.message.flags.is_some_and(|flags| flags.contains(MessageFlags::EPHEMERAL))
 }
 
 fn token(pressed: &ComponentInteraction) -> Option<ButtonToken> {

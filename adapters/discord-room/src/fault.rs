@@ -10,7 +10,9 @@ use reqwest::StatusCode;
 mod code {
     pub(super) const UNKNOWN_CHANNEL: i64 = 10_003;
     pub(super) const UNKNOWN_GUILD: i64 = 10_004;
+    pub(super) const UNKNOWN_MEMBER: i64 = 10_007;
     pub(super) const UNKNOWN_MESSAGE: i64 = 10_008;
+    pub(super) const UNKNOWN_USER: i64 = 10_013;
     pub(super) const ALREADY_ACKNOWLEDGED: i64 = 40_060;
     pub(super) const MISSING_ACCESS: i64 = 50_001;
     pub(super) const MISSING_PERMISSIONS: i64 = 50_013;
@@ -30,6 +32,8 @@ pub(crate) enum Fault {
     TokenGone,
     /// The message is not there.
     NoMessage,
+    /// Whoever was asked for is not on the server.
+    NoMember,
     /// The channel, or its server, is not there.
     NoChannel(String),
     /// It is not for us, at least not now.
@@ -84,6 +88,7 @@ impl Fault {
         let said = format!("Discord says: {} ({code})", Shown::line(&message).cut(200));
         match code {
             code::UNKNOWN_MESSAGE => Self::NoMessage,
+            code::UNKNOWN_MEMBER | code::UNKNOWN_USER => Self::NoMember,
             code::UNKNOWN_CHANNEL | code::UNKNOWN_GUILD => Self::NoChannel(said),
             code::MISSING_ACCESS => Self::NoAccess(said),
             code::MISSING_PERMISSIONS => Self::NoPermission(said),
@@ -120,6 +125,7 @@ impl Fault {
             | Self::Final(why) => why,
             Self::TokenGone => TOKEN_GONE.to_owned(),
             Self::NoMessage => "the message is not there any more".to_owned(),
+            Self::NoMember => "they are not on the server".to_owned(),
             Self::Archived => "the thread is archived".to_owned(),
             Self::AlreadyAcknowledged => "another program has acknowledged the click".to_owned(),
         }
@@ -133,6 +139,7 @@ impl From<Fault> for RoomError {
             Fault::Invalid(why) => Self::NotShowable(why),
             fault @ (Fault::TokenGone
             | Fault::NoMessage
+            | Fault::NoMember
             | Fault::NoChannel(_)
             | Fault::NoAccess(_)
             | Fault::NoPermission(_)
@@ -154,6 +161,7 @@ mod tests {
         assert!(matches!(of(502, 0), Fault::Unsure(_)));
         assert_eq!(of(401, 0), Fault::TokenGone);
         assert_eq!(of(404, 10_008), Fault::NoMessage);
+        assert_eq!(of(404, 10_007), Fault::NoMember);
         assert!(matches!(of(404, 10_003), Fault::NoChannel(_)));
         assert!(matches!(of(403, 50_001), Fault::NoAccess(_)));
         assert!(matches!(of(403, 50_013), Fault::NoPermission(_)));

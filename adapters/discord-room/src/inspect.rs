@@ -2,14 +2,12 @@
 
 use bridge_core::RoomError;
 use bridge_model::{Person, PersonId, RoleId, RoomName};
-use serenity::all::{Member, Permissions};
-use serenity::http::Route;
+use serenity::all::Permissions;
 use tokio::sync::mpsc;
 
 use crate::account::{Account, ServedRoom};
-use crate::fault::Fault;
 use crate::gateway::Gateway;
-use crate::look::{self, Look};
+use crate::look;
 use crate::{Options, Threads, id, people, session};
 
 /// A bot, as it is now.
@@ -114,7 +112,7 @@ async fn look_at(account: &Account, served: &ServedRoom, people: &[PersonId]) ->
         }
     }
     for person in people {
-        match member(account, &look, person).await {
+        match people::member(account, &look, person).await {
             Ok(member) => seen.members.extend(member),
             Err(fault) => {
                 let why = RoomError::from(fault);
@@ -123,17 +121,4 @@ async fn look_at(account: &Account, served: &ServedRoom, people: &[PersonId]) ->
         }
     }
     seen
-}
-
-/// The person as a click of theirs would show them now; `None`: not on the server.
-async fn member(account: &Account, look: &Look, person: &PersonId) -> Result<Option<Person>, Fault> {
-    let Some(user) = id::snowflake(person.as_str()) else { return Ok(None) };
-    let member: Member = match account.rest.get(Route::GuildMember { guild_id: look.guild.id, user_id: user.into() }).await {
-        Ok(member) => member,
-        Err(Fault::Final(_)) => return Ok(None),
-        Err(fault) => return Err(fault),
-    };
-    let permissions = look.guild.user_permissions_in(&look.parent, &member);
-    // Timed out or not is told by a click; nobody is timed out for ever.
-    Ok(Some(people::person(&member, Some(permissions), account.bot, u64::MAX)))
 }

@@ -12,11 +12,14 @@
 //!   because Discord did not take the file of the first.
 //! - Nothing an agent writes pings, links or formats. Every message says whom it may mention, which is nobody but those
 //!   that are configured.
+//! - Whoever has to confirm a choice is asked on a message that nobody else sees, whose button is told like any other. It
+//!   goes when its time is over.
 //! - Every wait, table and queue has a limit, stated where it is made.
 
 mod account;
 mod board;
 mod clicks;
+mod confirm;
 mod draw;
 mod fault;
 mod gateway;
@@ -29,13 +32,16 @@ mod markup;
 mod order;
 mod people;
 mod preview;
+mod questions;
 mod recent;
+mod redraw;
 mod render;
 mod replies;
 mod rest;
 mod said;
 mod send;
 mod session;
+mod speak;
 mod threads;
 mod wait;
 mod worker;
@@ -79,6 +85,8 @@ pub struct RoomOptions {
     pub threads: Threads,
     /// Who is mentioned on a card, so that people who want no other notification get one.
     pub mention: Mention,
+    /// The people who may answer, beside those who have one of the roles. `None`: anybody may.
+    pub approvers: Option<BTreeSet<PersonId>>,
     /// Roles whose members may answer. The room is lost with any of them.
     pub roles: BTreeSet<RoleId>,
 }

@@ -1,12 +1,14 @@
 //! What this run has in its rooms: the cards, the sessions' threads, and which clicks were seen.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use bridge_core::RoomError;
-use bridge_model::{CardRef, MessageId as ClickId, Origin, RequestId, RoomName, SessionId, SourceName};
+use bridge_model::{CardRef, Digest, MessageId as ClickId, Origin, RequestId, RoomName, SessionId, SourceName};
 use serenity::all::{ChannelId, InteractionId, MessageId, UserId};
 
 use crate::id::Spot;
+use crate::questions::Questions;
 use crate::recent::Recent;
 
 /// Cards that may be open at once. One more takes the place of the oldest that was never confirmed, or is not posted.
@@ -29,7 +31,9 @@ pub(crate) struct LiveTable {
     interactions: Recent<InteractionId, ()>,
     clicks: Recent<(UserId, MessageId), usize>,
     /// With what each acknowledged click can be answered once more.
-    pub(crate) tokens: Recent<ClickId, String>,
+    pub(crate) pressed: Recent<ClickId, Pressed>,
+    /// What people were asked to confirm.
+    pub(crate) questions: Questions,
     threads: Recent<Thread, ChannelId>,
 }
 
@@ -41,7 +45,8 @@ impl Default for LiveTable {
             deleted: Recent::new(REMEMBERED_MAX),
             interactions: Recent::new(REMEMBERED_MAX),
             clicks: Recent::new(REMEMBERED_MAX),
-            tokens: Recent::new(TOKENS_MAX),
+            pressed: Recent::new(TOKENS_MAX),
+            questions: Questions::default(),
             threads: Recent::new(THREADS_MAX),
         }
     }
@@ -50,6 +55,14 @@ impl Default for LiveTable {
 /// A session's thread in a room.
 type Thread = (RoomName, SourceName, Option<SessionId>);
 
+/// A click that was acknowledged.
+#[derive(Clone, Debug)]
+pub(crate) struct Pressed {
+    pub(crate) token: String,
+    /// Whether its button stood on a message that nobody else sees.
+    pub(crate) is_private: bool,
+}
+
 /// A card from the moment its post begins until it is closed.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveCard {
@@ -57,28 +70,58 @@ pub(crate) struct LiveCard {
     /// Where it is posted, for closing one whose post was lost.
     pub(crate) channel: ChannelId,
     /// Once it is known.
-    pub(crate) spot: Option<Spot>,
+    posted: Option<Posted>,
+    is_closing: bool,
+    /// Held while its message is edited, so that a closing is the last that it says.
+    editing: Arc<Editing>,
+}
+
+pub(crate) type Editing = tokio::sync::Mutex<()>;
+
+/// A card that is in its room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Posted {
+    pub(crate) spot: Spot,
+    pub(crate) has_file: bool,
+    /// Of all that it shows.
+    pub(crate) digest: Digest,
 }
 
 impl LiveTable {
     pub(crate) fn open(&mut self, request: RequestId, room: &RoomName, channel: ChannelId) -> Result<(), RoomError> {
         if CARDS_MAX <= self.cards.len() {
             // One whose post was never confirmed may have been given up without a word.
-            let unposted = self.cards.iter().filter(|(_, card)| card.spot.is_none()).map(|(request, _)| *request).min();
+            let unposted = self.cards.iter().filter(|(_, card)| card.posted.is_none()).map(|(request, _)| *request).min();
             let oldest = unposted.ok_or_else(|| RoomError::Refused("too many cards are open".to_owned()))?;
             self.cards.remove(&oldest);
         }
         self.close(request);
-        self.cards.insert(request, LiveCard { room: room.clone(), channel, spot: None });
+        let card = LiveCard { room: room.clone(), channel, posted: None, is_closing: false, editing: Arc::default() };
+        self.cards.insert(request, card);
         Ok(())
     }
 
     /// `false`: somebody deleted the message before its post had returned, or the card was closed meanwhile.
-    pub(crate) fn posted(&mut self, request: RequestId, spot: Spot) -> bool {
-        let Some(card) = self.cards.get_mut(&request).filter(|_| self.deleted.get(&spot.message).is_none()) else { return false };
-        card.spot = Some(spot);
-        self.spots.insert(spot, request);
+    pub(crate) fn posted(&mut self, request: RequestId, posted: Posted) -> bool {
+        let is_deleted = self.deleted.get(&posted.spot.message).is_some();
+        let Some(card) = self.cards.get_mut(&request).filter(|_| !is_deleted) else { return false };
+        card.posted = Some(posted);
+        self.spots.insert(posted.spot, request);
         true
+    }
+
+    /// A card that still waits at this spot, and what is held while it is edited.
+    pub(crate) fn waiting(&self, request: RequestId, spot: Spot) -> Option<(Posted, Arc<Editing>)> {
+        let card = self.cards.get(&request).filter(|card| !card.is_closing)?;
+        let posted = card.posted.filter(|posted| posted.spot == spot)?;
+        Some((posted, Arc::clone(&card.editing)))
+    }
+
+    /// From now on it waits no more. What is returned is held while it is edited.
+    pub(crate) fn begin_to_close(&mut self, request: RequestId) -> Option<Arc<Editing>> {
+        let card = self.cards.get_mut(&request)?;
+        card.is_closing = true;
+        Some(Arc::clone(&card.editing))
     }
 
     pub(crate) fn get(&self, request: RequestId) -> Option<&LiveCard> {
@@ -86,8 +129,8 @@ impl LiveTable {
     }
 
     pub(crate) fn close(&mut self, request: RequestId) {
-        let spot = self.cards.remove(&request).and_then(|card| card.spot);
-        spot.map(|spot| self.spots.remove(&spot));
+        let posted = self.cards.remove(&request).and_then(|card| card.posted);
+        posted.map(|posted| self.spots.remove(&posted.spot));
     }
 
     pub(crate) fn room_of_card(&self, spot: Spot) -> Option<RoomName> {

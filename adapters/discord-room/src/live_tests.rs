@@ -7,14 +7,14 @@ use super::*;
 fn a_card_that_was_deleted_before_its_post_returned_is_not_open() {
     let mut table = opened(1);
     assert_eq!(table.deleted(ChannelId::new(2), MessageId::new(1)), None);
-    assert!(!table.posted(request(1), spot(1)));
+    assert!(!table.posted(request(1), posted(1)));
     assert!(table.all().is_empty());
 }
 
 #[test]
 fn a_deletion_names_the_card_that_it_was() {
     let mut table = opened(1);
-    assert!(table.posted(request(1), spot(1)));
+    assert!(table.posted(request(1), posted(1)));
     assert_eq!(table.deleted(ChannelId::new(9), MessageId::new(1)), None);
     let card = table.deleted(ChannelId::new(2), MessageId::new(1)).expect("a card");
     assert_eq!((card.room.as_str(), card.control.as_str()), ("ops", "1/2/1"));
@@ -23,10 +23,26 @@ fn a_deletion_names_the_card_that_it_was() {
 #[test]
 fn a_closed_card_is_in_no_room() {
     let mut table = opened(1);
-    table.posted(request(1), spot(1));
+    table.posted(request(1), posted(1));
     assert_eq!(table.room_of_card(spot(1)), Some(room()));
     table.close(request(1));
     assert_eq!(table.room_of_card(spot(1)), None);
+}
+
+#[test]
+fn only_a_card_that_waits_where_it_was_posted_is_drawn_anew() {
+    let mut table = opened(1);
+    assert!(table.waiting(request(1), spot(1)).is_none());
+    table.posted(request(1), posted(1));
+    assert_eq!(table.waiting(request(1), spot(1)).map(|(posted, _)| posted), Some(posted(1)));
+    assert!(table.waiting(request(1), spot(2)).is_none() && table.waiting(request(2), spot(1)).is_none());
+    let (_, drawing) = table.waiting(request(1), spot(1)).expect("it waits");
+    let closing = table.begin_to_close(request(1)).expect("it is open");
+    assert!(Arc::ptr_eq(&drawing, &closing));
+    assert!(table.waiting(request(1), spot(1)).is_none());
+    // Its clicks are still those of its room, and it can be closed again.
+    assert_eq!(table.room_of_card(spot(1)), Some(room()));
+    assert!(table.begin_to_close(request(1)).is_some());
 }
 
 #[test]
@@ -61,7 +77,7 @@ fn memory_stays_within_its_bounds() {
     }
     assert_eq!(table.cards.len(), CARDS_MAX);
     for at in CARDS_MAX as u64..2 * CARDS_MAX as u64 {
-        assert!(table.posted(request(at), spot(20_000 + at)));
+        assert!(table.posted(request(at), posted(20_000 + at)));
     }
     assert!(table.open(request(9_999_999), &room(), ChannelId::new(2)).is_err());
 }
@@ -82,6 +98,10 @@ fn opened(number: u64) -> LiveTable {
     let mut table = LiveTable::default();
     table.open(request(number), &room(), ChannelId::new(2)).expect("room for it");
     table
+}
+
+fn posted(message: u64) -> Posted {
+    Posted { spot: spot(message), has_file: true, digest: Digest::from_bytes([7; 32]) }
 }
 
 fn spot(message: u64) -> Spot {

@@ -1,11 +1,54 @@
-//! Facts about a person, all from the click itself: Discord computes them at that instant.
+//! Facts about people. Those of a click are all from the click itself: Discord computes them at that instant.
 
 use std::collections::BTreeSet;
 
-use bridge_model::{Humanity, Person, Presence, Signature, Standing};
-use serenity::all::{Member, Permissions, UserId};
+use bridge_model::{Humanity, Person, PersonId, Presence, Signature, Standing};
+use serenity::all::{ChannelType, Member, Permissions, UserId};
+use serenity::http::Route;
 
-use crate::id;
+use crate::account::{Account, ServedRoom};
+use crate::fault::Fault;
+use crate::look::{self, Look};
+use crate::{RoomOptions, id};
+
+/// People who are looked up, one after the other, while a request waits to be shown. Of more it is not known who is there.
+const LOOKED_UP_MAX: usize = 16;
+
+/// Those who may answer and are on the server, as clicks of theirs would show them now.
+///
+/// `None`: others may answer, too. Who has a role, or is there at all, Discord tells only those whom it trusts with
+/// everybody's name.
+pub(crate) async fn in_room(account: &Account, served: &ServedRoom) -> Result<Option<Vec<Person>>, Fault> {
+    let Some(approvers) = knowable(&served.options) else { return Ok(None) };
+    let look = look::look(account, served).await?;
+    if look.channel.kind == ChannelType::PrivateThread {
+        // Only some of those who see its channel are in it.
+        return Ok(None);
+    }
+    let mut people = Vec::new();
+    for person in approvers {
+        people.extend(member(account, &look, person).await?);
+    }
+    Ok(Some(people))
+}
+
+/// All who may answer, if Discord can be asked for each.
+fn knowable(room: &RoomOptions) -> Option<&BTreeSet<PersonId>> {
+    room.approvers.as_ref().filter(|people| room.roles.is_empty() && people.len() <= LOOKED_UP_MAX)
+}
+
+/// The person as a click of theirs would show them now; `None`: not on the server.
+pub(crate) async fn member(account: &Account, look: &Look, person: &PersonId) -> Result<Option<Person>, Fault> {
+    let Some(user) = id::snowflake(person.as_str()) else { return Ok(None) };
+    let member: Member = match account.rest.get(Route::GuildMember { guild_id: look.guild.id, user_id: user.into() }).await {
+        Ok(member) => member,
+        Err(Fault::NoMember) => return Ok(None),
+        Err(fault) => return Err(fault),
+    };
+    let permissions = look.guild.user_permissions_in(&look.parent, &member);
+    // Timed out or not is told by a click; nobody is timed out for ever.
+    Ok(Some(self::person(&member, Some(permissions), account.bot, u64::MAX)))
+}
 
 /// `at`: when they clicked, in milliseconds of Discord's clock. `permissions`: the person's in that channel.
 pub(crate) fn person(member: &Member, permissions: Option<Permissions>, bot: UserId, at: u64) -> Person {
@@ -39,5 +82,33 @@ fn standing(member: &Member, at: u64) -> Standing {
         (true, _) => Standing::Screening,
         (false, true) => Standing::Silenced,
         (false, false) => Standing::Full,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bridge_model::{RoleId, RoomName};
+
+    use super::*;
+    use crate::{Mention, Threads};
+
+    #[test]
+    fn who_is_there_is_known_only_where_all_who_may_answer_are_named() {
+        let room = |approvers: Option<usize>, roles: &[&str]| RoomOptions {
+            name: RoomName::new("ops"),
+            channel: "1".to_owned(),
+            threads: Threads::None,
+            mention: Mention::default(),
+            approvers: approvers.map(|count| (0..count).map(|at| PersonId::new(at.to_string())).collect()),
+            roles: roles.iter().map(|role| RoleId::new(*role)).collect(),
+        };
+        let count = |room: &RoomOptions| knowable(room).map(BTreeSet::len);
+        assert_eq!(count(&room(Some(2), &[])), Some(2));
+        assert_eq!(count(&room(Some(LOOKED_UP_MAX), &[])), Some(LOOKED_UP_MAX));
+        // Nobody at all is known, too.
+        assert_eq!(count(&room(Some(0), &[])), Some(0));
+        for unknown in [room(None, &[]), room(Some(2), &["9"]), room(None, &["9"]), room(Some(LOOKED_UP_MAX + 1), &[])] {
+            assert_eq!(count(&unknown), None, "{unknown:?}");
+        }
     }
 }

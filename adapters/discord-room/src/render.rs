@@ -21,6 +21,8 @@ pub(crate) const CONTENT_MAX: usize = 2_000;
 const ROWS_MAX: usize = 160;
 const COLUMNS: usize = 30;
 const ROW_MAX: usize = 5;
+/// What it can take to say who has chosen already.
+const NEWS_MAX: usize = 400;
 /// A message has up to five rows of five buttons.
 pub(crate) const BUTTONS_MAX: usize = 25;
 /// What a button's id begins with, before its token.
@@ -32,7 +34,8 @@ pub(crate) fn card(card: &Card, mention: &Mention, may_attach: bool) -> Result<O
     if count == 0 || BUTTONS_MAX < count {
         return Err(RoomError::NotShowable(format!("a message has 1 to {BUTTONS_MAX} buttons and the card has {count}")));
     }
-    let sheet = Sheet { card, head: head(card, mention), tail: what_buttons_do(card), file: file(card) };
+    let sheet = Sheet::new(card, mention);
+    let sheet = if may_attach { sheet.with_room_for_news() } else { sheet };
     // What may go without a file needs none for its rows.
     let is_small = sheet.file.text.len() <= UNATTACHED_TEXT_BYTES_MAX;
     let laid = lay_out(card, |laid| (is_small || rows(laid, COLUMNS) <= ROWS_MAX) && sheet.fits(laid));
@@ -42,31 +45,49 @@ pub(crate) fn card(card: &Card, mention: &Mention, may_attach: bool) -> Result<O
     if file.is_some() && !may_attach {
         return Err(RoomError::NotAttached("the bot lacks the permission \"Attach Files\" there".to_owned()));
     }
-    let rows = card.buttons.chunks(ROW_MAX).map(|row| CreateActionRow::Buttons(row.iter().map(button).collect()));
-    let body = new_message(content, card.request).components(rows.collect()).allowed_mentions(allowed(mention));
+    let body = new_message(content, nonce(card.request)).components(buttons(card)).allowed_mentions(allowed(mention));
     Ok(Outgoing::new(body, file))
 }
 
 /// What the text of a card is put together from.
-struct Sheet<'a> {
+pub(crate) struct Sheet<'a> {
     card: &'a Card,
     head: String,
     tail: Vec<String>,
     file: CardFile,
+    /// Whether there is a file with it already; `None`: it has none yet.
+    has_file: Option<bool>,
+    units_max: usize,
 }
 
-impl Sheet<'_> {
-    fn fits(&self, laid: &Laid) -> bool {
+impl<'a> Sheet<'a> {
+    fn new(card: &'a Card, mention: &Mention) -> Self {
+        let (head, tail) = (head(card, mention), what_buttons_do(card));
+        Self { card, head, tail, file: file(card), has_file: None, units_max: CONTENT_MAX }
+    }
+
+    /// Of a message that is there, with or without a file.
+    pub(crate) fn of_posted(card: &'a Card, mention: &Mention, has_file: bool) -> Self {
+        Self { has_file: Some(has_file), ..Self::new(card, mention) }
+    }
+
+    /// A card that has no file when it is posted cannot be given one later.
+    fn with_room_for_news(self) -> Self {
+        let news = if self.card.sections.iter().any(|section| section.heading == Section::TWO_PEOPLE) { NEWS_MAX } else { 0 };
+        Self { units_max: self.units_max - news, ..self }
+    }
+
+    pub(crate) fn fits(&self, laid: &Laid) -> bool {
         // What is longer than a message by itself need not be drawn to know that it does not fit.
         let bytes: usize = laid.sections.iter().map(|section| section.heading.len() + section.text().len()).sum();
-        bytes <= 4 * CONTENT_MAX && units(&self.content(laid)) <= CONTENT_MAX
+        bytes <= 4 * CONTENT_MAX && units(&self.content(laid)) <= self.units_max
     }
 
     fn needs_file(&self, laid: &Laid) -> bool {
-        self.card.is_whole && !laid.is_whole
+        self.has_file.unwrap_or(self.card.is_whole && !laid.is_whole)
     }
 
-    fn content(&self, laid: &Laid) -> String {
+    pub(crate) fn content(&self, laid: &Laid) -> String {
         let rest = if self.card.is_whole { Rest::InFile } else { Rest::Nowhere };
         let mut lines = vec![self.head.clone(), String::new()];
         lines.extend(draw::sections(laid, rest));
@@ -86,7 +107,7 @@ impl Sheet<'_> {
 
 /// What is said about a request that has no card.
 pub(crate) fn notice(closed: &ClosedCard) -> Outgoing {
-    let body = new_message(closing_text(closed), closed.request).allowed_mentions(CreateAllowedMentions::new());
+    let body = new_message(closing_text(closed), nonce(closed.request)).allowed_mentions(CreateAllowedMentions::new());
     Outgoing::new(body, None)
 }
 
@@ -133,17 +154,22 @@ fn nonce(request: RequestId) -> Nonce {
     Nonce::String(format!("{:016x}{:x}", request.run, request.number & u64::from(u32::MAX)))
 }
 
-fn new_message(content: String, request: RequestId) -> CreateMessage {
-    CreateMessage::new().content(content).nonce(nonce(request)).enforce_nonce(true).flags(MessageFlags::SUPPRESS_EMBEDS)
+pub(crate) fn new_message(content: String, nonce: Nonce) -> CreateMessage {
+    CreateMessage::new().content(content).nonce(nonce).enforce_nonce(true).flags(MessageFlags::SUPPRESS_EMBEDS)
 }
 
-fn allowed(mention: &Mention) -> CreateAllowedMentions {
+pub(crate) fn allowed(mention: &Mention) -> CreateAllowedMentions {
     let users = mention.people.iter().filter_map(|person| id::snowflake(person.as_str())).map(discord::UserId::new);
     let roles = mention.roles.iter().filter_map(|role| id::snowflake(role.as_str())).map(discord::RoleId::new);
     CreateAllowedMentions::new().users(users.collect::<Vec<_>>()).roles(roles.collect::<Vec<_>>())
 }
 
-fn button(button: &Button) -> CreateButton {
+/// In rows, in the agent's order.
+pub(crate) fn buttons(card: &Card) -> Vec<CreateActionRow> {
+    card.buttons.chunks(ROW_MAX).map(|row| CreateActionRow::Buttons(row.iter().map(button).collect())).collect()
+}
+
+pub(crate) fn button(button: &Button) -> CreateButton {
     let colour = match button.style {
         ButtonStyle::AllowOnce => Colour::Success,
         ButtonStyle::Reject | ButtonStyle::RejectAlways => Colour::Danger,
@@ -167,12 +193,17 @@ fn closing_text(closed: &ClosedCard) -> String {
     format!("{headline}\n{}", sentence(&wording::ending(&closed.ending, closed.at)))
 }
 
-fn sentence(words: &[Words]) -> String {
-    /// In no sentence do so many characters of several others come to a message's limit.
+pub(crate) fn sentence(words: &[Words]) -> String {
+    /// In no sentence of a few parts do so many characters of others come to a message's limit.
     const THEIRS_MAX: usize = 300;
+    sentence_of(words, THEIRS_MAX)
+}
+
+/// A sentence with so many characters of each part that others wrote.
+pub(crate) fn sentence_of(words: &[Words], theirs_max: usize) -> String {
     let said = words.iter().map(|words| match words {
         Words::Ours(text) => text.clone(),
-        Words::Theirs(text) | Words::Name(text) => code(Shown::line(text).cut(THEIRS_MAX).as_str()),
+        Words::Theirs(text) | Words::Name(text) => code(Shown::line(text).cut(theirs_max).as_str()),
         // Discord shows whose id it is, which no name can forge, and pings nobody whom the message does not allow.
         Words::Person { name, id } if id::snowflake(id.as_str()).is_some() => format!("{} (<@{id}>)", code(name)),
         Words::Person { name, id } => code(&format!("{} ({id})", wording::quoted(name))),
@@ -220,10 +251,10 @@ fn known_by(button: &Button, card: &Card) -> String {
     if alike == 1 { beginning(button).to_string() } else { button.label.to_string() }
 }
 
-fn units(text: &str) -> usize {
+pub(crate) fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
 #[cfg(test)]
 #[path = "render_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -15,7 +15,7 @@ fn the_first_line_says_who_wants_what() {
 }
 
 /// What Discord's clients make something of, each where they would: at the beginning of a line, too.
-const HOSTILE: [&str; 26] = [
+pub(crate) const HOSTILE: [&str; 26] = [
     "```",
     "`````",
     "a``` b\n```\n<@1>",
@@ -288,6 +288,22 @@ fn a_change_names_its_file_before_its_lines() {
 }
 
 #[test]
+fn a_card_that_two_people_decide_on_has_room_to_say_who_has() {
+    let nobody = section(Section::TWO_PEOPLE, SectionBody::Ours("Nobody has yet.".to_owned()));
+    let mut has_file = false;
+    for length in 0..2_000 {
+        let card = sections(&[code_section(&"x y ".repeat(length)), nobody.clone()]);
+        let sent = super::card(&card, &Mention::default(), true).expect("a card");
+        has_file = sent.file.is_some();
+        assert!(units(&text_of(&body(&sent))) <= CONTENT_MAX - NEWS_MAX, "{length}");
+        if has_file {
+            break;
+        }
+    }
+    assert!(has_file);
+}
+
+#[test]
 fn a_preview_is_what_is_sent() {
     let card = sections(&[code_section(&"x".repeat(9_000))]);
     let preview = crate::preview(&card).expect("a preview");
@@ -332,7 +348,7 @@ fn a_nonce_is_as_short_as_discord_wants_it() {
 }
 
 /// The lines of what no code encloses, code being what Discord takes for it.
-fn outside_of_code(content: &str) -> Vec<String> {
+pub(crate) fn outside_of_code(content: &str) -> Vec<String> {
     let (mut outside, mut rest) = (String::new(), content);
     while let Some(at) = rest.find('`') {
         outside.push_str(&rest[..at]);
@@ -362,19 +378,19 @@ fn ending(card: &Card) -> String {
     text_of(&parsed(&closing(&closed(card))))
 }
 
-fn text_of(body: &Value) -> String {
+pub(crate) fn text_of(body: &Value) -> String {
     body["content"].as_str().expect("a text").to_owned()
 }
 
-fn body(sent: &Outgoing) -> Value {
+pub(crate) fn body(sent: &Outgoing) -> Value {
     serde_json::to_value(&sent.body).expect("JSON")
 }
 
-fn parsed(body: &Result<Vec<u8>, RoomError>) -> Value {
+pub(crate) fn parsed(body: &Result<Vec<u8>, RoomError>) -> Value {
     serde_json::from_slice(body.as_ref().expect("a body")).expect("JSON")
 }
 
-fn sections(sections: &[Section]) -> Card {
+pub(crate) fn sections(sections: &[Section]) -> Card {
     Card {
         request: RequestId { run: 1, number: 7 },
         room: RoomName::new("ops"),
@@ -411,20 +427,21 @@ fn closed(card: &Card) -> ClosedCard {
         name: Shown::line("Ada"),
         option: card.buttons[0].label.clone(),
         does: card.buttons[0].style,
+        first: None,
         delivery: Delivery::Taken,
     };
     let at = Some(Timestamp::from_unix_millis(1_796_019_000_999));
     ClosedCard { request: card.request, room: card.room.clone(), headline: card.headline.clone(), ending, at }
 }
 
-fn button(bits: u128, label: &str, style: ButtonStyle) -> Button {
+pub(crate) fn button(bits: u128, label: &str, style: ButtonStyle) -> Button {
     Button { token: ButtonToken::from_random(bits), label: Shown::line(label), style }
 }
 
-fn code_section(text: &str) -> Section {
+pub(crate) fn code_section(text: &str) -> Section {
     section("Command", SectionBody::Code(Shown::block(text)))
 }
 
-fn section(heading: &'static str, body: SectionBody) -> Section {
+pub(crate) fn section(heading: &'static str, body: SectionBody) -> Section {
     Section::new(heading, body)
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bridge_core::{Backoff, CardFile};
 use bridge_model::Card;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serenity::all::{ChannelId, CreateAttachment, CreateMessage, InteractionId, LightMethod, MessageId};
 use serenity::http::{Multipart, MultipartUpload, Request, Route};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -124,11 +125,27 @@ pub(crate) async fn repeat(
     body: &[u8],
     until: Instant,
 ) -> Result<(), Fault> {
+    let request = || Request::new(route, method).body((!body.is_empty()).then(|| body.to_vec()));
+    repeated(|| account.rest.send(request()), until).await
+}
+
+/// Like [`repeat`], and reads what comes back.
+pub(crate) async fn repeat_reading<T: DeserializeOwned>(
+    account: &Account,
+    route: Route<'_>,
+    method: LightMethod,
+    body: &[u8],
+    until: Instant,
+) -> Result<T, Fault> {
+    let request = || Request::new(route, method).body(Some(body.to_vec()));
+    repeated(|| account.rest.read(request()), until).await
+}
+
+async fn repeated<T, F: Future<Output = Result<T, Fault>>>(request: impl Fn() -> F, until: Instant) -> Result<T, Fault> {
     let (mut last, mut backoff) = (None, Backoff::new());
     loop {
-        let request = Request::new(route, method).body(Some(body.to_vec()));
-        let fault = match timeout_at(until, account.rest.send(request)).await {
-            Ok(Ok(())) => return Ok(()),
+        let fault = match timeout_at(until, request()).await {
+            Ok(Ok(done)) => return Ok(done),
             Ok(Err(fault)) => fault,
             Err(_) => late(last),
         };
