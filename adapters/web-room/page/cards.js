@@ -130,7 +130,7 @@ function span(seconds) {
   return minutes !== 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
 }
 
-function option(card, button, article, pressed) {
+export function option(card, button, article, pressed) {
   const element = make("button", `option ${button.style}`);
   element.type = "button";
   element.dataset.token = button.token;

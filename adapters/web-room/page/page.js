@@ -1,5 +1,9 @@
 // The page: what waits, what was earlier, and what to do when either changes.
 
+import { ask, dismiss } from "./confirm.js";
+import { keepRooms, showLines, showNotes, spoken } from "./notes.js";
+import { notify, notifyOf, offer } from "./notify.js";
+import { renewSections } from "./renew.js";
 import { hasJoined, join, leave, listen, press } from "./connection.js";
 import { count, draw, update } from "./cards.js";
 import { change, isSettling, settleAll, watch } from "./settle.js";
@@ -22,13 +26,49 @@ let isReady = false;
 let wasReady = false;
 // New cards that came while it had not.
 let missed = [];
-let canNotify = true;
+let me = "";
 
 function show(card) {
   told.add(card.id);
   const known = articles.get(card.id);
-  change(() => (known ? renew(known, card) : add(card)));
+  const news = change(() => {
+    if (known) {
+      renew(known, card);
+    } else {
+      add(card);
+    }
+    const article = articles.get(card.id);
+    return [...renewSections(article, card).map((text) => ({ text })), ...showNotes(article, card).map(called)];
+  });
+  if (wasReady) {
+    news.forEach((said) => hear(said, card, articles.get(card.id)));
+  }
+  if (card.ending !== null) {
+    dismiss(card.id);
+  }
   tally();
+}
+
+// Whoever is not named is called to a card that waits as everybody is.
+function called(note) {
+  return { text: spoken(note), isCall: note.calls.length === 0 || note.calls.includes(me) };
+}
+
+function hear({ text, isCall }, card, article) {
+  say(`#${card.number} · ${text}`);
+  if (isCall && isOpen(article)) {
+    notify(article, text, card.room);
+  }
+}
+
+function showLine(told) {
+  const news = change(() => showLines(at("lines"), told));
+  for (const line of wasReady ? news : []) {
+    say(spoken(line));
+    if (line.calls.includes(me)) {
+      notifyOf(spoken(line), { body: `It was said in ${told.room}.`, tag: line.id });
+    }
+  }
 }
 
 function renew(article, card) {
@@ -124,7 +164,7 @@ async function pressed(event, card, button, article) {
   tell(`Sending ${JSON.stringify(button.label)} …`);
   const answer = await press(card.id, button.token);
   delete article.dataset.pressed;
-  tell(answer.counted ? "" : (answer.reply ?? "Your click did not count."));
+  await conclude(answer, card, article, tell);
 }
 
 // Above the buttons, which stay where they are on the screen: whoever is told to press again may do so at once.
@@ -144,11 +184,15 @@ function reply(article, text) {
 function onEvent(name, data) {
   if (name === "hello") {
     at("who").textContent = `You are ${data.person}${data.rooms.length === 0 ? ", in no room" : `, in ${data.rooms.join(", ")}`}`;
+    me = data.person;
     told = new Set();
     isReady = false;
     missed = [];
+    change(() => keepRooms(at("lines"), data.rooms));
   } else if (name === "card") {
     show(data);
+  } else if (name === "lines") {
+    showLine(data);
   } else if (name === "ready") {
     isReady = true;
     wasReady = true;
@@ -170,9 +214,29 @@ function forget() {
   tally();
 }
 
+// What became of a press. One that has to be confirmed is pressed again, on a button of its own.
+async function conclude(answer, card, article, tell) {
+  article.toggleAttribute("data-counted", answer.counted === true);
+  if (!answer.confirm) {
+    tell(answer.reply ?? (answer.counted ? "" : "Your click did not count."));
+    return;
+  }
+  tell("It is not decided yet: you are asked to confirm it.");
+  const how = await ask(card, answer.confirm);
+  if (how !== "confirmed") {
+    tell(how === "late" ? "You did not confirm it in time. You decided nothing." : "You did not confirm it, and decided nothing.");
+    return;
+  }
+  tell(`Sending ${JSON.stringify(answer.confirm.button.label)} …`);
+  await conclude(await press(card.id, answer.confirm.button.token), card, article, tell);
+}
+
 function onState(state, said) {
   const was = root.dataset.connection;
   root.dataset.connection = state;
+  if (state !== "open") {
+    dismiss();
+  }
   const away = said ? `Not connected: ${said}` : "Not connected. Nothing can be pressed until the bridge is back.";
   if (state === "open") {
     at("why").textContent = "";
@@ -202,6 +266,7 @@ function onState(state, said) {
         article.remove();
       });
       articles.clear();
+      keepRooms(at("lines"), []);
       at("said").replaceChildren();
       tally();
     }
@@ -215,39 +280,6 @@ function say(text) {
   at("said").append(line);
   while (SAID_MAX < at("said").childElementCount) {
     at("said").firstElementChild.remove();
-  }
-}
-
-// What can be said of notifications, and whether there is something to press.
-function offer() {
-  const isThere = "Notification" in window && isSecureContext;
-  const permission = isThere ? Notification.permission : "denied";
-  at("notify").hidden = permission !== "default" || root.dataset.connection !== "open";
-  const words = { granted: canNotify ? "Notifications are on" : "This browser cannot notify; keep the page in front", denied: "", default: "" };
-  at("notified").textContent = words[permission];
-}
-
-function notify(article, headline, room) {
-  if (!("Notification" in window) || Notification.permission !== "granted" || document.hasFocus()) {
-    return;
-  }
-  article.notification = showNotification(headline, { body: `It waits in ${room}.`, tag: article.dataset.card });
-  if (article.notification) {
-    article.notification.onclick = () => {
-      window.focus();
-      article.querySelector(".headline").focus();
-    };
-  }
-}
-
-// Some phones have the permission, and let only installed pages use it.
-function showNotification(title, options) {
-  try {
-    return new Notification(title, options);
-  } catch {
-    canNotify = false;
-    offer();
-    return null;
   }
 }
 
@@ -274,12 +306,6 @@ async function begin() {
 at("leave").addEventListener("click", async () => {
   await leave();
   location.assign("/");
-});
-at("notify").addEventListener("click", async () => {
-  if ((await Notification.requestPermission()) === "granted") {
-    showNotification("Countersign", { body: "Notifications are on, while this page is open.", tag: "countersign" });
-  }
-  offer();
 });
 // Whoever comes back, or from another window, sees first what is there now.
 document.addEventListener("visibilitychange", settleAll);

@@ -75,7 +75,7 @@ function isNear(before, now) {
 }
 
 // Counted from when it is seen, which is two frames later. What is out of sight waits until it is not.
-function settle(button) {
+export function settle(button) {
   const turn = (button.turn ?? 0) + 1;
   const ifStill = (act) => () => button.turn === turn && act();
   Object.assign(button, { turn, settledAt: Infinity });

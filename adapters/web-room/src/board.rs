@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bridge_core::{Board, RoomError};
-use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, RoomName};
+use bridge_core::{Board, RoomError, Said};
+use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Person, RoomName};
 
-use crate::id;
+use crate::keys::Keys;
+use crate::notes::Note;
 use crate::served::Served;
+use crate::streams::{CARD, LINES};
+use crate::{id, people};
 
 /// A page scrolls, so that nearly everything fits. Labels longer than a phone is wide wrap.
 pub const LIMITS: CardLimits =
@@ -41,7 +44,7 @@ impl Board for WebBoard {
         let mut live = self.served.live();
         let told = live.open(card, (self.served.outside.now)())?;
         // Told under the lock, so that a page that begins now is told of it exactly once.
-        self.served.streams.tell(&card.room, &told);
+        self.served.streams.tell(&card.room, CARD, &told);
         Ok(id::card_ref(card.request, &card.room))
     }
 
@@ -50,10 +53,47 @@ impl Board for WebBoard {
         {
             let mut live = self.served.live();
             let told = live.close(closed, (self.served.outside.now)());
-            self.served.streams.tell(&closed.room, &told);
+            self.served.streams.tell(&closed.room, CARD, &told);
+            for room in live.lines.forget(closed.request) {
+                self.served.streams.tell(&room, LINES, &live.lines.json(&room));
+            }
         }
         self.served.streams.taken().await;
         Ok(())
+    }
+
+    async fn update(&self, _: &CardRef, card: &Card) -> Result<(), RoomError> {
+        self.has(&card.room)?;
+        let mut live = self.served.live();
+        if let Some(told) = live.update(card, (self.served.outside.now)())? {
+            self.served.streams.tell(&card.room, CARD, &told);
+        }
+        Ok(())
+    }
+
+    /// At its card, as long as that waits. What is about no card here stands at the top of its room, until its request ends
+    /// here or newer lines take its place.
+    async fn say(&self, said: &Said) -> Result<(), RoomError> {
+        self.has(&said.room)?;
+        let now = (self.served.outside.now)();
+        let (mut live, note) = (self.served.live(), Note::of(said, now));
+        if let Some(card) = &said.about {
+            if let Some(told) = live.note(&card.control, &said.room, note, now)? {
+                self.served.streams.tell(&said.room, CARD, &told);
+            }
+        } else if live.lines.add(&said.room, note) {
+            self.served.streams.tell(&said.room, LINES, &live.lines.json(&said.room));
+        }
+        Ok(())
+    }
+
+    /// Those who have a page of this room open or had one a moment ago, with a key that is one now.
+    async fn people(&self, room: &RoomName) -> Result<Option<Vec<Person>>, RoomError> {
+        self.has(room)?;
+        let asked = self.served.ask_keys(Keys::sessions).await;
+        let sessions = asked.map_err(|problem| RoomError::Unavailable(problem.to_string()))?;
+        let people = self.served.streams.people(room, &sessions);
+        Ok(people.map(|people| people.iter().map(|person| people::facts(person, true)).collect()))
     }
 
     async fn answer(&self, click: &ClickRef, reply: &ClickReply) -> Result<(), RoomError> {
@@ -61,3 +101,7 @@ impl Board for WebBoard {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "board_tests.rs"]
+mod tests;

@@ -10,12 +10,13 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use bridge_core::{Clicks, RoomEvent, wording};
-use bridge_model::{ButtonToken, Click, ClickRef, ClickReply, MessageId, PersonId};
+use bridge_model::{ButtonToken, Click, ClickRef, ClickReply, MessageId, PersonId, Timestamp};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
+use crate::confirm::Asked;
 use crate::people::{self, STREAM};
 use crate::routes::{Said, Whole};
 use crate::served::Served;
@@ -97,6 +98,28 @@ pub(crate) struct Pressed {
 struct Told {
     counted: bool,
     reply: Option<String>,
+    confirm: Option<Asked>,
+}
+
+impl Told {
+    fn of(reply: &ClickReply, now: Timestamp) -> Self {
+        Self {
+            counted: counts(reply),
+            reply: wording::reply(reply).map(|words| crate::render::plain(&words)),
+            confirm: Asked::by(reply, now),
+        }
+    }
+}
+
+const fn counts(reply: &ClickReply) -> bool {
+    match reply {
+        ClickReply::Chosen | ClickReply::IsFirst => true,
+        ClickReply::Differs { .. }
+        | ClickReply::ToConfirm(_)
+        | ClickReply::TooLate(_)
+        | ClickReply::MayNotAnswer(_)
+        | ClickReply::NothingWaits => false,
+    }
 }
 
 /// `POST /api/click`
@@ -121,10 +144,7 @@ pub(crate) async fn click(
         return Err(Said::Unavailable);
     }
     match timeout(REPLY_WITHIN, reply).await {
-        Ok(Ok(reply)) => {
-            let told = wording::reply(&reply).map(|words| crate::render::plain(&words));
-            Ok(Json(Told { counted: reply == ClickReply::Chosen, reply: told }).into_response())
-        }
+        Ok(Ok(reply)) => Ok(Json(Told::of(&reply, (served.outside.now)())).into_response()),
         Ok(Err(_)) | Err(_) => Err(Said::NotAnsweredYet),
     }
 }

@@ -8,6 +8,9 @@
 //!   present while a page of theirs holds its event stream open.
 //! - A request with another `Host` is refused, so that no name that leads here by trickery is this page.
 //! - The page runs its own script and nobody else's. What an agent wrote is set as text, never as markup.
+//! - In a room is who has a page of it open. Whom a message calls is notified by their own open pages alone; nobody is
+//!   called to what has ended here.
+//! - What has to be confirmed is told in the reply to its press, and to no other page.
 //! - What does not fit on a few screens is cut, and says so; all of it is had from the page, by those who see the card.
 //! - Without encryption it is served on loopback alone.
 //! - The port is taken before any agent runs, so that no agent can be there first.
@@ -16,12 +19,14 @@
 
 mod board;
 mod clicks;
+mod confirm;
 mod gate;
 mod id;
 mod inspect;
 mod keys;
 mod listen;
 mod live;
+mod notes;
 mod people;
 mod render;
 mod routes;

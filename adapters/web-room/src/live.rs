@@ -7,6 +7,7 @@ use bridge_core::{CardFile, RoomError};
 use bridge_model::{Card, ClosedCard, MessageId, RequestId, RoomName, Timestamp};
 
 use crate::id;
+use crate::notes::{Lines, Note};
 use crate::render::{self, Drawn};
 
 /// Cards that may be open; one more is refused.
@@ -22,6 +23,7 @@ pub(crate) struct LiveTable {
     cards: BTreeMap<u64, LiveCard>,
     places: HashMap<MessageId, u64>,
     next: u64,
+    pub(crate) lines: Lines,
 }
 
 #[derive(Debug)]
@@ -42,10 +44,51 @@ impl LiveTable {
         let bytes = bytes(&drawn, &told);
         self.make_room_for(bytes);
         if BYTES_MAX < self.bytes() + bytes {
-            return Err(RoomError::Refused("the cards that are open on this page are too long together".to_owned()));
+            return Err(too_long());
         }
         self.insert(card.request, LiveCard { room: card.room.clone(), bytes, drawn: Arc::new(drawn) });
         Ok(told)
+    }
+
+    /// What pages are to be told of a card that is drawn anew; `None` of one that has ended, which stays so.
+    pub(crate) fn update(&mut self, card: &Card, now: Timestamp) -> Result<Option<String>, RoomError> {
+        let (place, known) = self.waiting(&id::of_request(card.request), &card.room)?;
+        let Some(known) = known else { return Ok(None) };
+        let drawn = render::card(card, now)?.in_place_of(&known.drawn);
+        let told = drawn.json(now);
+        let (before, bytes) = (known.bytes, bytes(&drawn, &told));
+        self.make_room_for(bytes.saturating_sub(before));
+        if BYTES_MAX < self.bytes() + bytes - before {
+            return Err(too_long());
+        }
+        self.cards.insert(place, LiveCard { room: card.room.clone(), bytes, drawn: Arc::new(drawn) });
+        Ok(Some(told))
+    }
+
+    /// What pages are to be told of a card about which something is said; `None` if it has ended, or that was said already.
+    pub(crate) fn note(
+        &mut self,
+        about: &MessageId,
+        room: &RoomName,
+        note: Note,
+        now: Timestamp,
+    ) -> Result<Option<String>, RoomError> {
+        let (_, known) = self.waiting(about, room)?;
+        let Some(card) = known else { return Ok(None) };
+        if !Arc::make_mut(&mut card.drawn).note(note) {
+            return Ok(None);
+        }
+        let told = card.drawn.json(now);
+        card.bytes = bytes(&card.drawn, &told);
+        Ok(Some(told))
+    }
+
+    /// The place of a card of this room, and the card unless it has ended.
+    fn waiting(&mut self, card: &MessageId, room: &RoomName) -> Result<(u64, Option<&mut LiveCard>), RoomError> {
+        let gone = || RoomError::Refused("the card is not on this page any more".to_owned());
+        let place = *self.places.get(card).ok_or_else(gone)?;
+        let known = self.cards.get_mut(&place).filter(|known| known.room == *room).ok_or_else(gone)?;
+        Ok((place, (!known.drawn.has_ended()).then_some(known)))
     }
 
     /// Also for a request that has no card here. What pages are to be told.
@@ -106,6 +149,10 @@ impl LiveTable {
     fn bytes(&self) -> usize {
         self.cards.values().map(|card| card.bytes).sum()
     }
+}
+
+fn too_long() -> RoomError {
+    RoomError::Refused("the cards that are open on this page are too long together".to_owned())
 }
 
 /// What a card takes: what pages are told of it, and its file.

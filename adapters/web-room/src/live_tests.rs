@@ -74,6 +74,19 @@ fn a_card_drawn_anew_takes_the_place_of_the_one_before() {
 }
 
 #[test]
+fn a_card_that_grows_when_it_is_drawn_anew_is_counted_with_what_it_takes_then() {
+    let mut live = LiveTable::default();
+    live.open(&card(1, "short"), NOW).expect("room");
+    let before = live.bytes();
+    live.update(&card(1, &"x".repeat(1_000)), NOW).expect("room").expect("news");
+    assert!(before + 900 < live.bytes(), "{} after {before}", live.bytes());
+    assert!(matches!(live.update(&card(1, &"x".repeat(BYTES_MAX)), NOW), Err(RoomError::Refused(_))));
+    assert!(live.bytes() <= BYTES_MAX);
+    live.update(&card(1, "short"), NOW).expect("room").expect("news");
+    assert_eq!(live.bytes(), before);
+}
+
+#[test]
 fn a_file_is_there_for_its_room_alone_and_for_as_long_as_its_card() {
     let mut live = LiveTable::default();
     live.open(&card(1, &"x".repeat(50_000)), NOW).expect("room");

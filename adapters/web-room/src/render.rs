@@ -5,10 +5,11 @@ use std::sync::Arc;
 use bridge_core::wording::{self, Words};
 use bridge_core::{CardFile, RoomError, file};
 use bridge_model::{
-    ButtonStyle, Card, ClosedCard, Delivery, Ending, PersonId, RequestId, RoomName, Section, SectionBody, Timestamp,
+    Button, ButtonStyle, Card, ClosedCard, Delivery, Ending, PersonId, RequestId, RoomName, Section, SectionBody, Timestamp,
 };
 use serde::Serialize;
 
+use crate::notes::{Note, Notes};
 use crate::sheet;
 
 /// A card, as it is now.
@@ -29,6 +30,8 @@ pub(crate) struct Drawn {
     /// How many it had when it was new.
     had_buttons: usize,
     ending: Option<Vec<Piece>>,
+    /// What was said about it while it waits.
+    notes: Notes,
     /// Unix time in milliseconds.
     asked_at: u64,
     #[serde(skip)]
@@ -46,8 +49,8 @@ struct Told<'a> {
 }
 
 /// A piece of a sentence, and whose words it is.
-#[derive(Clone, Debug, Serialize)]
-struct Piece {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Piece {
     by: &'static str,
     text: String,
     /// Of a time, in milliseconds of Unix time.
@@ -77,7 +80,7 @@ struct DrawnFile {
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct DrawnButton {
+pub(crate) struct DrawnButton {
     token: String,
     label: String,
     does: &'static str,
@@ -99,13 +102,7 @@ pub(crate) fn hello<'a>(person: &'a PersonId, rooms: impl IntoIterator<Item = &'
 pub(crate) fn card(card: &Card, now: Timestamp) -> Result<Drawn, RoomError> {
     let laid = sheet::laid(card)?;
     let text = (card.is_whole && !laid.is_whole).then(|| Arc::new(file(card)));
-    let buttons = card.buttons.iter().map(|button| DrawnButton {
-        token: button.token.to_string(),
-        label: button.label.to_string(),
-        does: wording::does(button.style),
-        style: style(button.style),
-    });
-    let buttons: Vec<_> = buttons.collect();
+    let buttons: Vec<_> = card.buttons.iter().map(button).collect();
     Ok(Drawn {
         sections: laid.sections.iter().map(section).collect(),
         missing: laid.missing,
@@ -142,6 +139,7 @@ fn bare(request: RequestId, room: &RoomName, headline: &str, now: Timestamp) -> 
         buttons: Vec::new(),
         had_buttons: 0,
         ending: None,
+        notes: Notes::default(),
         asked_at: now.unix_millis(),
         text: None,
         deadline: None,
@@ -158,11 +156,22 @@ impl Drawn {
         self.text.as_ref()
     }
 
+    /// What stays as it was while a card is drawn anew.
+    pub(crate) fn in_place_of(self, before: &Self) -> Self {
+        Self { asked_at: before.asked_at, had_buttons: before.had_buttons, notes: before.notes.clone(), ..self }
+    }
+
+    /// `false`: it was said already.
+    pub(crate) fn note(&mut self, note: Note) -> bool {
+        self.notes.add(note)
+    }
+
     /// Its details stay, so that people can see later what was decided.
     pub(crate) fn end(&mut self, closed: &ClosedCard) {
         self.state = state(&closed.ending);
         self.ending = Some(wording::ending(&closed.ending, closed.at).iter().map(piece).collect());
         self.buttons.clear();
+        self.notes.clear();
     }
 
     pub(crate) fn json(&self, now: Timestamp) -> String {
@@ -176,7 +185,16 @@ pub(crate) fn plain(words: &[Words]) -> String {
     words.iter().map(|words| if let Words::Person { id, .. } = words { id.to_string() } else { words.plain() }).collect()
 }
 
-fn piece(words: &Words) -> Piece {
+pub(crate) fn button(button: &Button) -> DrawnButton {
+    DrawnButton {
+        token: button.token.to_string(),
+        label: button.label.to_string(),
+        does: wording::does(button.style),
+        style: style(button.style),
+    }
+}
+
+pub(crate) fn piece(words: &Words) -> Piece {
     let (by, text) = match words {
         Words::Ours(text) => ("us", text.clone()),
         Words::Theirs(text) => ("them", text.clone()),
@@ -228,7 +246,7 @@ const fn state(ending: &Ending) -> &'static str {
     }
 }
 
-fn json(value: &impl Serialize) -> String {
+pub(crate) fn json(value: &impl Serialize) -> String {
     // These types hold nothing that JSON cannot.
     serde_json::to_string(value).unwrap_or_default()
 }

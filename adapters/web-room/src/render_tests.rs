@@ -73,6 +73,10 @@ fn an_ending_says_when_in_a_form_that_each_page_puts_into_its_readers_time() {
     assert_eq!(told["ending"].as_array().expect("pieces")[2], time, "{told}");
 }
 
+pub(crate) fn told_as_json(told: &str) -> Value {
+    serde_json::from_str(told).expect("JSON")
+}
+
 fn told(card: &Card) -> Value {
     preview(card).expect("showable").bodies.remove(0)
 }

@@ -24,7 +24,7 @@ use crate::keys::SESSION_IDLE_MAX;
 use crate::render::Drawn;
 use crate::serve::Connection;
 use crate::served::Served;
-use crate::streams::{First, TooMany};
+use crate::streams::{CARD, First, LINES, TooMany};
 use crate::{clicks, gate, people, render};
 
 /// A click or a key needs a fraction of it.
@@ -39,12 +39,16 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const HTML: &str = include_str!("../page/index.html");
 const CSS: &str = include_str!("../page/page.css");
 const ICON: &str = include_str!("../page/icon.svg");
-const SCRIPTS: [(&str, &str); 6] = [
+const SCRIPTS: [(&str, &str); 10] = [
     ("/page.js", include_str!("../page/page.js")),
     ("/cards.js", include_str!("../page/cards.js")),
     ("/sections.js", include_str!("../page/sections.js")),
     ("/file.js", include_str!("../page/file.js")),
     ("/settle.js", include_str!("../page/settle.js")),
+    ("/renew.js", include_str!("../page/renew.js")),
+    ("/notify.js", include_str!("../page/notify.js")),
+    ("/notes.js", include_str!("../page/notes.js")),
+    ("/confirm.js", include_str!("../page/confirm.js")),
     ("/connection.js", include_str!("../page/connection.js")),
 ];
 
@@ -244,17 +248,19 @@ async fn events(
     let rooms = served.shown_to(&member.rooms);
     let name = served.keys.token().text();
     let hello = render::hello(&member.person, &rooms, &name);
-    let (stream, cards) = {
+    let (stream, lines, cards) = {
         // News are told under the same lock, so that each is either among the cards or comes later.
         let live = served.live();
-        (served.streams.open(&name, &member, rooms.clone()).map_err(Said::TooManyPages)?, live.cards(&rooms))
+        let stream = served.streams.open(&name, &member, rooms.clone()).map_err(Said::TooManyPages)?;
+        (stream, rooms.iter().map(|room| live.lines.json(room)).collect::<Vec<_>>(), live.cards(&rooms))
     };
     let card = |card: Arc<Drawn>| -> First {
         let now = Arc::clone(&served.outside.now);
-        Box::new(move || Event::default().event("card").data(card.json(now())))
+        Box::new(move || Event::default().event(CARD).data(card.json(now())))
     };
     let said = |name: &'static str, data: String| -> First { Box::new(move || Event::default().event(name).data(data)) };
     let mut first = vec![said("hello", hello)];
+    first.extend(lines.into_iter().map(|lines| said(LINES, lines)));
     first.extend(cards.into_iter().map(card));
     first.push(said("ready", "{}".to_owned()));
     let events = Sse::new(stream.run(first, connection)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));

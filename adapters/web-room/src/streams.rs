@@ -10,7 +10,7 @@ use axum::response::sse::Event;
 use bridge_model::{PersonId, RoomName};
 use futures_util::{Stream, stream};
 use tokio::sync::{Notify, broadcast, oneshot};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::id::TokenHash;
 use crate::people::Member;
@@ -25,6 +25,8 @@ const OF_PERSON_MAX: usize = 8;
 const STREAMS_MAX: usize = 128;
 /// News that a page has not taken yet; one that falls further behind has to begin anew.
 const BEHIND_MAX: usize = 256;
+/// A page that lost its connection is back within this time: it tries again every few seconds.
+const BACK_WITHIN: Duration = Duration::from_secs(8);
 /// How long a closing waits for pages to take it.
 const TAKEN_WITHIN: Duration = Duration::from_millis(500);
 
@@ -32,17 +34,33 @@ const TAKEN_WITHIN: Duration = Duration::from_millis(500);
 pub(crate) struct Streams {
     news: broadcast::Sender<News>,
     open: Arc<Mutex<HashMap<String, Open>>>,
+    began: Instant,
+    left: Arc<Mutex<VecDeque<Left>>>,
     /// How many news there have been.
     told: AtomicU64,
     sent_more: Arc<Notify>,
 }
+
+/// The names of what pages are told: a card as it is now, and all lines of a room.
+pub(crate) const CARD: &str = "card";
+pub(crate) const LINES: &str = "lines";
 
 /// An event for those who may see a room.
 #[derive(Clone, Debug)]
 struct News {
     number: u64,
     room: RoomName,
+    event: &'static str,
     json: Arc<str>,
+}
+
+/// A page that is gone, as far as can be told at that instant.
+#[derive(Debug)]
+struct Left {
+    at: Instant,
+    session: TokenHash,
+    person: PersonId,
+    rooms: BTreeSet<RoomName>,
 }
 
 /// It is counted until its connection is gone, also once it has been ended.
@@ -50,6 +68,7 @@ struct News {
 struct Open {
     session: TokenHash,
     person: PersonId,
+    rooms: BTreeSet<RoomName>,
     /// Dropping it ends the stream. `None`: it was ended.
     until_ended: Option<oneshot::Sender<()>>,
     progress: Arc<Progress>,
@@ -98,7 +117,14 @@ pub(crate) enum TooMany {
 impl Default for Streams {
     fn default() -> Self {
         let (news, _) = broadcast::channel(BEHIND_MAX);
-        Self { news, open: Arc::default(), told: AtomicU64::new(0), sent_more: Arc::default() }
+        Self {
+            news,
+            open: Arc::default(),
+            began: Instant::now(),
+            left: Arc::default(),
+            told: AtomicU64::new(0),
+            sent_more: Arc::default(),
+        }
     }
 }
 
@@ -123,6 +149,7 @@ impl Streams {
         let stream = Open {
             session: member.session,
             person: member.person.clone(),
+            rooms: rooms.clone(),
             until_ended: Some(until_ended),
             progress: Arc::clone(&progress),
         };
@@ -135,14 +162,16 @@ impl Streams {
             ended,
             progress,
             open: Arc::clone(&self.open),
+            left: Arc::clone(&self.left),
             connection: None,
         })
     }
 
-    pub(crate) fn tell(&self, room: &RoomName, json: &str) {
+    /// `event`: [`CARD`] or [`LINES`].
+    pub(crate) fn tell(&self, room: &RoomName, event: &'static str, json: &str) {
         let number = self.told.fetch_add(1, Ordering::SeqCst) + 1;
         // Nobody may be there.
-        let _ = self.news.send(News { number, room: room.clone(), json: json.into() });
+        let _ = self.news.send(News { number, room: room.clone(), event, json: json.into() });
     }
 
     /// Waits until all pages that keep up were sent what was told so far, so that the program may end.
@@ -174,6 +203,21 @@ impl Streams {
         lock(&self.open).get(name).is_some_and(|stream| stream.session == *session && stream.until_ended.is_some())
     }
 
+    /// Those of these sessions who have a page open that shows this room, or had one a moment ago. `None`: whoever had one
+    /// open before this program was there may not be back yet.
+    pub(crate) fn people(&self, room: &RoomName, sessions: &BTreeSet<TokenHash>) -> Option<BTreeSet<PersonId>> {
+        if self.began.elapsed() < BACK_WITHIN {
+            return None;
+        }
+        let is_there =
+            |stream: &&Open| stream.until_ended.is_some() && stream.rooms.contains(room) && sessions.contains(&stream.session);
+        let open: BTreeSet<_> = lock(&self.open).values().filter(is_there).map(|stream| stream.person.clone()).collect();
+        let may_be_back =
+            |left: &&Left| left.at.elapsed() < BACK_WITHIN && left.rooms.contains(room) && sessions.contains(&left.session);
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(left.iter().filter(may_be_back).map(|left| left.person.clone()).chain(open).collect())
+    }
+
     /// Ends the streams of all sessions but these; returns those that have one open.
     pub(crate) fn keep(&self, sessions: &BTreeSet<TokenHash>) -> BTreeSet<TokenHash> {
         self.end_where(|session| !sessions.contains(session));
@@ -200,6 +244,7 @@ pub(crate) struct EventStream {
     ended: oneshot::Receiver<()>,
     progress: Arc<Progress>,
     open: Arc<Mutex<HashMap<String, Open>>>,
+    left: Arc<Mutex<VecDeque<Left>>>,
     connection: Option<Connection>,
 }
 
@@ -216,7 +261,7 @@ impl EventStream {
     }
 
     /// Cancel-safe.
-    async fn next(&mut self) -> Option<Event> {
+    pub(crate) async fn next(&mut self) -> Option<Event> {
         if let Some(event) = self.first.pop_front() {
             return Some(event());
         }
@@ -233,7 +278,7 @@ impl EventStream {
             }
             self.progress.received.store(news.number, Ordering::SeqCst);
             if is_for_it {
-                return Some(Event::default().event("card").data(&*news.json));
+                return Some(Event::default().event(news.event).data(&*news.json));
             }
             self.progress.sent_more.notify_waiters();
         }
@@ -242,7 +287,15 @@ impl EventStream {
 
 impl Drop for EventStream {
     fn drop(&mut self) {
-        lock(&self.open).remove(&self.name);
+        let gone = lock(&self.open).remove(&self.name);
+        // What was ended is not coming back.
+        if let Some(Open { session, person, rooms, .. }) = gone.filter(|stream| stream.until_ended.is_some()) {
+            let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+            if STREAMS_MAX <= left.len() {
+                left.pop_front();
+            }
+            left.push_back(Left { at: Instant::now(), session, person, rooms });
+        }
         if let Some(connection) = &self.connection {
             connection.carries(None);
         }

@@ -11,9 +11,9 @@ use super::*;
 async fn news_come_in_their_order_to_those_who_may_see_the_room() {
     let streams = Streams::default();
     let (mut desk, mut ops) = (run(&streams, "a", 1, "desk"), run(&streams, "b", 2, "ops"));
-    streams.tell(&room("desk"), "1");
-    streams.tell(&room("ops"), "2");
-    streams.tell(&room("desk"), "3");
+    streams.tell(&room("desk"), CARD, "1");
+    streams.tell(&room("ops"), CARD, "2");
+    streams.tell(&room("desk"), CARD, "3");
     for expected in ["1", "3"] {
         assert_eq!(next(&mut desk).await, expected);
     }
@@ -50,7 +50,7 @@ async fn a_page_that_falls_too_far_behind_begins_anew() {
     let streams = Streams::default();
     let mut stream = run(&streams, "a", 1, "desk");
     for n in 0..=BEHIND_MAX {
-        streams.tell(&room("desk"), &n.to_string());
+        streams.tell(&room("desk"), CARD, &n.to_string());
     }
     assert!(stream.next().await.is_none());
 }
@@ -59,12 +59,12 @@ async fn a_page_that_falls_too_far_behind_begins_anew() {
 async fn a_closing_waits_for_pages_to_take_it_and_once_for_one_that_does_not() {
     let streams = Streams::default();
     let _stalled = run(&streams, "a", 1, "desk");
-    streams.tell(&room("desk"), "1");
+    streams.tell(&room("desk"), CARD, "1");
     let began = Instant::now();
     streams.taken().await;
     assert_eq!(began.elapsed(), TAKEN_WITHIN);
     // Nobody waits for it a second time.
-    streams.tell(&room("desk"), "2");
+    streams.tell(&room("desk"), CARD, "2");
     streams.taken().await;
     assert_eq!(began.elapsed(), TAKEN_WITHIN);
 
@@ -72,7 +72,7 @@ async fn a_closing_waits_for_pages_to_take_it_and_once_for_one_that_does_not() {
     let reads = streams.open("b", &member, member.rooms.iter().cloned().collect()).expect("room");
     let progress = Arc::clone(&reads.progress);
     let mut reads: Running = Box::pin(reads.run(Vec::new(), connection()));
-    streams.tell(&room("desk"), "3");
+    streams.tell(&room("desk"), CARD, "3");
     let mut taken = std::pin::pin!(streams.taken());
     let mut looks = Context::from_waker(Waker::noop());
     assert!(taken.as_mut().poll(&mut looks).is_pending());
@@ -82,7 +82,7 @@ async fn a_closing_waits_for_pages_to_take_it_and_once_for_one_that_does_not() {
     taken.await;
     assert_eq!(began.elapsed(), TAKEN_WITHIN);
     // What it may not see is sent to it by saying nothing.
-    streams.tell(&room("ops"), "4");
+    streams.tell(&room("ops"), CARD, "4");
     assert!(reads.as_mut().poll_next(&mut looks).is_pending());
     streams.taken().await;
     assert_eq!(began.elapsed(), TAKEN_WITHIN);
