@@ -1,6 +1,6 @@
 //! Cards as people see them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::sight::Seen;
 
@@ -59,8 +59,23 @@ fn label(answer: &str) -> &str {
 
 /// All cards of a room so far.
 pub(crate) fn cards(events: &[Seen], room: &str) -> Vec<SeenCard> {
-    let polls = events.iter().enumerate().filter(|(_, seen)| seen.room == room && seen.kind() == POLL_START);
-    polls.filter_map(|(at, poll)| card(&events[..at], poll)).collect()
+    polls(events, room).filter(|(_, poll)| !is_reply(poll)).filter_map(|(at, poll)| card(&events[..at], poll)).collect()
+}
+
+/// The polls of a room that ask this person to confirm what they chose on a card, and that are not over. What they show as
+/// the card's message is whatever stands before.
+pub(crate) fn confirmations(events: &[Seen], room: &str, person: &str) -> Vec<SeenCard> {
+    let is_theirs = |poll: &Seen| poll.event["content"]["m.mentions"]["user_ids"] == json!([person]);
+    let asked = polls(events, room).filter(|(_, poll)| is_reply(poll) && is_theirs(poll));
+    asked.filter(|(_, poll)| !is_ended(events, poll.id())).filter_map(|(at, poll)| card(&events[..at], poll)).collect()
+}
+
+fn polls<'a>(events: &'a [Seen], room: &str) -> impl Iterator<Item = (usize, &'a Seen)> {
+    events.iter().enumerate().filter(move |(_, seen)| seen.room == room && seen.kind() == POLL_START)
+}
+
+fn is_reply(poll: &Seen) -> bool {
+    poll.event["content"]["m.relates_to"].get("m.in_reply_to").is_some()
 }
 
 fn card(before: &[Seen], poll: &Seen) -> Option<SeenCard> {

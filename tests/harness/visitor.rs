@@ -93,7 +93,8 @@ impl Visitor {
             match name.as_str() {
                 "hello" => drop(self.headers.insert("countersign-stream", data["stream"].as_str().expect("a name").to_owned())),
                 "card" => cards.push(data),
-                _ => return Ok((events, cards)),
+                "ready" => return Ok((events, cards)),
+                _ => {}
             }
         }
     }

@@ -21,23 +21,23 @@ impl Tokens for Counted {
 /// The card of a request in a room that shows so much; or why it has none.
 pub fn card(request: PermissionRequest, limits: CardLimits, details: Details) -> Result<Card, String> {
     let room = RoomName::new("builds");
-    let room_rules =
-        RoomRules { approvers: Approvers { who: Who::Anyone, power_min: None, bots: [].into() }, details, card: limits };
+    let room_rules = RoomRules::of(Approvers { who: Who::Anyone, power_min: None, bots: [].into() }, details, limits);
     let policy = Policy::asking(Duration::from_mins(5));
     let rules = Rules {
         policy,
         rooms: [(room.clone(), room_rules)].into(),
         routes: [(request.from.source.clone(), room)].into(),
+        requesters: [].into(),
         limits: Limits::default(),
     };
     let mut bridge = Bridge::new(rules, 1, Counted(0));
     let effects = bridge.handle(NOW, Input::Source(SourceEvent::Requested(Box::new(request))));
     let mut closing = None;
     for effect in flat(effects) {
-        match effect {
-            Effect::Post { card, .. } => return Ok(card),
-            Effect::Close { closed, .. } => closing = Some(closed.ending),
-            Effect::Record { .. } | Effect::Reply { .. } | Effect::Answer { .. } => {}
+        if let Effect::Post { card, .. } = effect {
+            return Ok(card);
+        } else if let Effect::Close { closed, .. } = effect {
+            closing = Some(closed.ending);
         }
     }
     Err(format!("{closing:?}"))
@@ -46,11 +46,10 @@ pub fn card(request: PermissionRequest, limits: CardLimits, details: Details) ->
 fn flat(effects: Vec<Effect>) -> Vec<Effect> {
     let mut all = Vec::new();
     for effect in effects {
-        match effect {
-            Effect::Record { then, .. } => all.extend(flat(then)),
-            effect @ (Effect::Post { .. } | Effect::Close { .. } | Effect::Reply { .. } | Effect::Answer { .. }) => {
-                all.push(effect);
-            }
+        if let Effect::Record { then, .. } = effect {
+            all.extend(flat(then));
+        } else {
+            all.push(effect);
         }
     }
     all

@@ -11,7 +11,7 @@ from simcord.backend.errors import BackendError, SetupError
 from simcord.backend.models import Message, Overwrite
 from simcord.enums import ComponentType, InteractionType, OverwriteType
 
-from world import TOKEN, World, plain
+from world import TOKEN, World, custom_ids, plain
 
 GOING_AWAY = 1001
 
@@ -83,8 +83,11 @@ class Control:
         `patch` changes the event, null removes: the click is then sent though no client could make it.
         """
         user_id, stored = int(user), self.world.find_message(int(message))
+        seen = plain(serializers.message_payload(self.backend, stored))
         if patch is None:
-            if custom_id not in self.world.ever_shown.get(stored.id, ()):
+            # No event tells of what one person alone is shown.
+            shown = self.world.ever_shown.get(stored.id, set()) | set(custom_ids(seen["components"]))
+            if custom_id not in shown:
                 raise SetupError(f"the message has no button {custom_id}")
             if not message_accessible(self.backend, stored.channel_id, stored, user_id):
                 raise SetupError("the message is not visible to that user")
@@ -99,8 +102,11 @@ class Control:
             data=data,
         )
         record.source_message_id = stored.id
-        owners, seen = {"0": str(guild.id)}, serializers.message_payload(self.backend, stored)
-        event = plain({**event, "message": dict(seen), "authorizing_integration_owners": owners, "context": 0})
+        if (metadata := seen.get("interaction_metadata")) and metadata["type"] == int(InteractionType.MESSAGE_COMPONENT):
+            # simcord leaves out what Discord always says of a message that follows a click.
+            metadata["interacted_message_id"] = self.world.interactions[int(metadata["id"])]["message"]["id"]
+        owners = {"0": str(guild.id)}
+        event = plain({**event, "message": seen, "authorizing_integration_owners": owners, "context": 0})
         for key, value in (patch or {}).items():
             event[key] = value
         event = {key: value for key, value in event.items() if value is not None}

@@ -29,6 +29,15 @@ impl Member {
         cards::cards(&self.sight.events(), room)
     }
 
+    /// What asks this person to confirm that they chose `label` on a card.
+    pub async fn wait_for_confirmation(&self, room: &str, label: &str) -> SeenCard {
+        let find = |events: &[Seen]| {
+            let asked = cards::confirmations(events, room, &self.user_id);
+            asked.into_iter().find(|asked| asked.labels() == [label])
+        };
+        self.sight.wait_for(&format!("being asked about {label:?}"), find).await
+    }
+
     /// All events of this room so far.
     pub fn events(&self, room: &str) -> Vec<Seen> {
         self.sight.events().iter().filter(|seen| seen.room == room).cloned().collect()

@@ -8,5 +8,6 @@ mod options;
 mod outages;
 mod rooms;
 mod threads;
+mod waiting;
 
 type Stage = crate::stage::Stage<crate::stage::Discord>;

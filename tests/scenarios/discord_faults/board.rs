@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bridge_core::{Backoff, Board, Input, RoomError};
-use bridge_model::{Card, CardRef, ClickRef, ClickReply, ClosedCard, RequestId};
+use bridge_core::{Backoff, Board, Input, RoomError, Said};
+use bridge_model::{Card, CardRef, ClickRef, ClickReply, ClosedCard, RequestId, RoomName};
 use countersign_tests::rest;
 use tokio::sync::mpsc;
 
@@ -28,6 +28,28 @@ impl<B: Board> Showing<B> {
         tokio::spawn(async move {
             let posted = board.post(&card, within).await;
             let _ = inbox.send(Input::Posted(card.request, posted));
+        });
+    }
+
+    pub(crate) fn look(&self, request: RequestId, room: RoomName) {
+        let (board, inbox) = (self.board.clone(), self.inbox.clone());
+        tokio::spawn(async move {
+            let people = board.people(&room).await.unwrap_or_default();
+            let _ = inbox.send(Input::People(request, people));
+        });
+    }
+
+    pub(crate) fn update(&self, at: CardRef, card: Card) {
+        let board = self.board.clone();
+        tokio::spawn(async move {
+            let _ = board.update(&at, &card).await;
+        });
+    }
+
+    pub(crate) fn say(&self, said: Said) {
+        let board = self.board.clone();
+        tokio::spawn(async move {
+            let _ = board.say(&said).await;
         });
     }
 

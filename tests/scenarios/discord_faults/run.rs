@@ -109,6 +109,7 @@ impl Day {
             channel: discord.channel().to_string(),
             threads: if dice.bool() { Threads::None } else { Threads::PerSession },
             mention: Mention::default(),
+            approvers: Some(crowd.approvers.map(|id| PersonId::new(id.to_string())).into()),
             roles: BTreeSet::new(),
         };
         let options = discord_room::Options {
@@ -223,6 +224,9 @@ impl Day {
             match effect {
                 Effect::Record { then, .. } => then.into_iter().rev().for_each(|effect| todo.push_front(effect)),
                 Effect::Post { card, within } => self.showing.post(card, within),
+                Effect::Look { request, room } => self.showing.look(request, room),
+                Effect::Update { card, now } => self.showing.update(card, now),
+                Effect::Say(said) => self.showing.say(said),
                 Effect::Close { card, closed } => self.showing.close(card, closed),
                 Effect::Answer { click, reply } => self.showing.answer(click, reply),
                 Effect::Reply { request, to, outcome } => {
@@ -307,15 +311,16 @@ impl Day {
 }
 
 fn rules(approvers: [PersonId; 2]) -> Rules {
-    let room = RoomRules {
-        approvers: Approvers { who: Who::Listed(Listed::people(approvers)), power_min: None, bots: BTreeSet::new() },
-        details: Details::Full,
-        card: LIMITS,
-    };
+    let room = RoomRules::of(
+        Approvers { who: Who::Listed(Listed::people(approvers)), power_min: None, bots: BTreeSet::new() },
+        Details::Full,
+        LIMITS,
+    );
     Rules {
         policy: Policy::asking(LIFETIME),
         rooms: [(RoomName::new(ROOM), room)].into(),
         routes: [(SourceName::new(SOURCE), RoomName::new(ROOM))].into(),
+        requesters: [].into(),
         limits: Limits { say_pending_after: Duration::from_millis(200), ..Limits::default() },
     }
 }

@@ -1,6 +1,7 @@
 //! What only Matrix has, on a real Synapse, with second real clients that press.
 
 mod choosing;
+mod confirming;
 mod endings;
 mod files;
 mod outages;

@@ -30,3 +30,17 @@ async fn a_button_pressed_in_another_room_does_not_count() {
     ada.press(&card, "No").await;
     assert_eq!(stage.outcome(&prompt, "elsewhere").await, (selected("no 3"), false));
 }
+
+#[tokio::test]
+async fn where_no_approver_is_in_the_room_nobody_is_asked() {
+    let mut stage = Stage::set(Plan { room: "when_nobody = \"refuse\"", ..PLAIN }).await;
+    for gone in [&stage.place.ada, &stage.place.bob] {
+        gone.http.leave(&stage.place.room).await;
+    }
+    let prompt = stage.ask("nobody").await;
+    assert_eq!(stage.outcome(&prompt, "nobody").await, (selected("no 3"), false));
+    let refused = stage.place.mallory.wait_for_event("the refusal", &stage.place.room, |seen| {
+        seen.event["content"]["body"].as_str().is_some_and(|body| body.contains("nobody who may answer is in this room"))
+    });
+    refused.await;
+}

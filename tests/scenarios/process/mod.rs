@@ -3,6 +3,7 @@
 mod bytes;
 mod endings;
 mod privacy;
+mod rules;
 mod start;
 
 use std::ffi::OsString;

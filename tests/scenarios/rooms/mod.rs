@@ -37,5 +37,6 @@ mod endings;
 mod outages;
 mod privacy;
 mod restarts;
+mod rules;
 mod who;
 mod words;

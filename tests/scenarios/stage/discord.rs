@@ -130,6 +130,21 @@ impl Place for Discord {
         until(&format!("{card:?} to say {says:?}"), said).await
     }
 
+    async fn shows(&self, card: &DiscordCard, says: &str) {
+        let shown = async || {
+            let post = self.post(card).await?;
+            (post.text().contains(says) && post.buttons() == card.buttons).then_some(())
+        };
+        until(&format!("{card:?} to show {says:?} with its buttons"), shown).await;
+    }
+
+    async fn confirm(&self, who: Who, label: &str) {
+        let button = |post: &Post| post.buttons().into_iter().find(|(_, text)| text == label);
+        let post = self.server.wait_for_ephemeral(self.id(who), |post| button(post).is_some()).await;
+        let (token, _) = button(&post).expect("it has one");
+        self.server.click(self.id(who), &post.id, &token).await;
+    }
+
     async fn is_live(&self, card: &DiscordCard) -> bool {
         self.post(card).await.is_some_and(|post| post.card().is_some())
     }

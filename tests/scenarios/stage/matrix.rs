@@ -154,6 +154,17 @@ impl Place for Matrix {
         self.bob.wait_for_edit(&card.message_event, |shown| shown.edited && shown.body.contains(says)).await.body
     }
 
+    async fn shows(&self, card: &SeenCard, says: &str) {
+        self.bob.wait_for_edit(&card.message_event, |shown| shown.body.contains(says)).await;
+        assert!(self.is_live(card).await, "its buttons are gone: {card:?}");
+    }
+
+    async fn confirm(&self, who: Who, label: &str) {
+        let person = self.person(who);
+        let asked = person.wait_for_confirmation(&self.room, label).await;
+        person.press(&asked, label).await;
+    }
+
     async fn is_live(&self, card: &SeenCard) -> bool {
         !self.ada.poll_ended(&card.poll_event)
     }

@@ -72,6 +72,12 @@ pub(crate) trait Place: Sized {
     /// What the card says once it has been changed to say this.
     async fn closing(&self, card: &Self::Card, says: &str) -> String;
 
+    /// Waits until the card contains this, with its buttons still there.
+    async fn shows(&self, card: &Self::Card, says: &str);
+
+    /// Presses the button with this label that is shown to this person alone.
+    async fn confirm(&self, who: Who, label: &str);
+
     /// Whether it can be pressed.
     async fn is_live(&self, card: &Self::Card) -> bool;
 

@@ -151,8 +151,11 @@ impl Place for Web {
     async fn said(&self, containing: &[&str]) -> String {
         self.all_join().await;
         let is_it = |text: &String| containing.iter().all(|part| text.contains(part));
-        let said = async || self.ada.cards().await.into_iter().map(|card| card.text).find(is_it);
-        until(&format!("a card with {containing:?}"), said).await
+        let said = async || {
+            let cards = self.ada.cards().await.into_iter().map(|card| card.text);
+            cards.chain(self.ada.notes().await).find(is_it)
+        };
+        until(&format!("a card or a note with {containing:?}"), said).await
     }
 
     async fn closing(&self, card: &WebCard, says: &str) -> String {
@@ -165,6 +168,18 @@ impl Place for Web {
 
     async fn is_live(&self, card: &WebCard) -> bool {
         self.card_now(Who::Ada, &card.id).await.is_some_and(|card| !card.buttons.is_empty())
+    }
+
+    async fn shows(&self, card: &WebCard, says: &str) {
+        let shown = async || {
+            let now = self.card_now(Who::Bob, &card.id).await?;
+            (now.text.contains(says) && now.buttons == card.buttons).then_some(())
+        };
+        until(&format!("{card:?} to show {says:?}"), shown).await;
+    }
+
+    async fn confirm(&self, who: Who, label: &str) {
+        self.guest(who).confirm(label).await;
     }
 
     async fn wait_until_dead(&self, card: &WebCard) {

@@ -9,6 +9,7 @@ mod keys;
 mod looks;
 mod page;
 mod reach;
+mod waiting;
 mod warnings;
 
 type Stage = crate::stage::Stage<crate::stage::Web>;

@@ -43,6 +43,16 @@ const CARDS: &str = r#"[...document.querySelectorAll("article.card")].map(card =
     };
 })"#;
 
+/// Messages without buttons: above all cards, and at those that they are about.
+const NOTES: &str = "[...document.querySelectorAll('.said-note')].map(note => note.textContent)";
+
+/// What this person is asked to confirm.
+const ASKED: &str = "[...document.querySelectorAll('dialog.confirm')].map(dialog => dialog.textContent)";
+
+/// What carries a button that confirms.
+const CONFIRMS: &str = r#"(label => [...document.querySelectorAll("dialog.confirm button.option")]
+    .find(button => button.querySelector(".label").textContent === label)?.dataset.token)"#;
+
 /// Gets ready for a press, and brings the button into sight for it: "wait" while the page takes none, "gone" if the button is not there. The next click leaves
 /// behind whether the page took it, and how to see that it was answered.
 const AIM: &str = r#"(button => {
@@ -103,8 +113,17 @@ impl Guest {
 
     pub(crate) async fn replies(&self) -> Vec<String> {
         let mut replies: Vec<_> = self.cards().await.into_iter().map(|card| card.reply).collect();
+        replies.extend(self.texts(ASKED).await);
         replies.extend(self.told.borrow().iter().cloned());
         replies
+    }
+
+    pub(crate) async fn notes(&self) -> Vec<String> {
+        self.texts(NOTES).await
+    }
+
+    async fn texts(&self, all: &str) -> Vec<String> {
+        serde_json::from_value(self.page().await.eval(all).await).expect("texts")
     }
 
     /// Also without a network.
@@ -114,8 +133,8 @@ impl Guest {
 
     /// Returns once the bridge has answered. Where the button is gone, it is sent as if the page had been slow.
     pub(crate) async fn press(&self, card: &str, token: &str) {
-        if self.try_press(card, token).await {
-            self.page.wait_for("an answer to the press", "press.before < press.answered()").await;
+        if self.try_press(&of_card(card, token)).await {
+            self.answered().await;
             return;
         }
         let answer = self.page.eval(&format!("{SEND}({})", json!({"card": card, "token": token}))).await;
@@ -124,21 +143,37 @@ impl Guest {
     }
 
     pub(crate) async fn press_without_waiting(&self, card: &str, token: &str) {
-        assert!(self.try_press(card, token).await, "the button is gone");
+        assert!(self.try_press(&of_card(card, token)).await, "the button is gone");
+    }
+
+    /// Presses the button with this label that only they are shown, once it is there. Returns once the bridge has answered.
+    pub(crate) async fn confirm(&self, label: &str) {
+        let find = format!("{CONFIRMS}({})", json!(label));
+        let token = self.page().await.wait_for(&format!("a button that confirms {label:?}"), &find).await;
+        let button = format!("dialog.confirm button.option[data-token={token}]");
+        assert!(self.try_press(&button).await, "the button is gone");
+        self.answered().await;
+    }
+
+    async fn answered(&self) {
+        self.page.wait_for("an answer to the press", "press.before < press.answered()").await;
     }
 
     /// As a person does, again if the page had moved under the finger. False: there is no such button.
-    async fn try_press(&self, card: &str, token: &str) -> bool {
+    async fn try_press(&self, button: &str) -> bool {
         let page = self.page().await;
-        let button = format!("article.card[data-card={}] button.option[data-token={}]", json!(card), json!(token));
         let aim = format!("{AIM}({})", json!(button));
         let press = async || match page.eval(&aim).await.as_str() {
             Some("gone") => Some(false),
-            Some("ready") => (page.try_click(&button).await && page.eval("press.taken").await == true).then_some(true),
+            Some("ready") => (page.try_click(button).await && page.eval("press.taken").await == true).then_some(true),
             _ => None,
         };
         until(&format!("{button} to be pressed"), press).await
     }
+}
+
+fn of_card(card: &str, token: &str) -> String {
+    format!("article.card[data-card={}] button.option[data-token={}]", json!(card), json!(token))
 }
 
 /// Presses the first button with this label, once the page takes presses.

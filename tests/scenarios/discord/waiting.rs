@@ -1,0 +1,337 @@
+//! What the adapter does while a request waits: it draws the card anew, calls people, asks one alone to confirm, and tells
+//! who is there.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use bridge_core::wording::Words;
+use bridge_core::{Board as _, Clicks as _, Room as _, RoomEvent, Said, file};
+use bridge_model::{
+    Button, ButtonStyle, ButtonToken, Card, CardRef, Click, ClickReply, ClosedCard, Digest, Ending, MessageId, Origin, PersonId,
+    RequestId, RoleId, RoomName, Secret, Section, SectionBody, Shown, SourceName, Timestamp, ToConfirm,
+};
+use countersign_tests::{Post, Simcord, until, within};
+use discord_room::{DiscordBoard, DiscordClicks, DiscordRoom, Mention, Options, RoomOptions, Threads};
+use serde_json::{Value, json};
+
+const ROOM: &str = "builds";
+const POST_WITHIN: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+async fn a_card_that_is_drawn_anew_keeps_its_buttons_and_its_file() {
+    for times in [1, 3_000] {
+        let channel = Channel::open().await;
+        let at = channel.post(&card("Nobody has yet.", times)).await;
+        let before = channel.message(&at).await;
+        assert_eq!(before.file_texts.len(), usize::from(1 < times));
+        channel.board.update(&at, &card("Ada has.", times)).await.expect("an edit");
+        let now = channel.message(&at).await;
+        assert!(now.text().contains("Two people have to allow it:** Ada has."), "{now:?}");
+        assert_eq!((now.buttons(), &now.file_texts), (before.buttons(), &before.file_texts));
+        channel.board.close(Some(&at), &expired()).await.expect("an edit");
+        // What comes later than the end changes nothing.
+        channel.board.update(&at, &card("Bob has.", times)).await.expect("nothing to do");
+        let end = channel.message(&at).await;
+        assert!(end.buttons().is_empty() && end.text().contains("Nobody answered in time"), "{end:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_card_is_not_drawn_anew_as_another() {
+    let channel = Channel::open().await;
+    let at = channel.post(&card("Nobody has yet.", 1)).await;
+    let before = channel.message(&at).await.content;
+    let other = Card { digest: Digest::from_bytes([1; 32]), ..card("Ada has.", 1) };
+    assert!(channel.board.update(&at, &other).await.is_err());
+    assert_eq!(channel.message(&at).await.content, before);
+}
+
+#[tokio::test]
+async fn a_closing_is_the_last_that_a_card_says_however_late_an_edit_is() {
+    let channel = Channel::open().await;
+    let at = channel.post(&card("Nobody has yet.", 1)).await;
+    // So that the edit is tried a second time.
+    channel.server.act("fault", json!({"kind": "status", "status": 500, "method": "PATCH"})).await;
+    let (now, closed) = (card("Ada has.", 1), expired());
+    let (updated, ended) = tokio::join!(channel.board.update(&at, &now), channel.board.close(Some(&at), &closed));
+    updated.and(ended).expect("two edits");
+    let end = channel.message(&at).await;
+    assert!(end.buttons().is_empty() && end.text().contains("Nobody answered in time"), "{end:?}");
+}
+
+#[tokio::test]
+async fn whoever_has_to_confirm_is_asked_alone_and_the_question_says_what_became_of_it() {
+    let mut channel = Channel::open().await;
+    let at = channel.post(&card("Nobody has yet.", 1)).await;
+    let click = channel.press(&at.control, 0).await;
+    let asked = to_confirm(77);
+    channel.board.answer(&click.at, &ClickReply::ToConfirm(asked.clone())).await.expect("a follow-up");
+    let people = channel.server.world.people.clone();
+    let question = channel.server.wait_for_ephemeral(&people.ada, |post| !post.buttons().is_empty()).await;
+    assert_eq!(question.buttons(), [(format!("countersign:{:032x}", 77), "Yes".to_owned())]);
+    for other in [&people.bob, &people.mallory] {
+        assert!(channel.server.ephemerals(other).await.is_empty());
+    }
+    channel.server.click(&people.ada, &question.id, &question.buttons()[0].0).await;
+    let confirmed = channel.clicked().await;
+    assert_eq!((confirmed.token, confirmed.by.id.as_str()), (asked.button.token, people.ada.as_str()));
+    assert_eq!((confirmed.at.room.as_str(), &confirmed.at.person), (ROOM, &confirmed.by.id));
+    assert!(confirmed.at.control.as_str().ends_with(&question.id) && confirmed.at.control != at.control);
+    channel.board.answer(&confirmed.at, &ClickReply::Chosen).await.expect("an edit");
+    let told = channel.ephemerals().await;
+    let [told] = &told[..] else { panic!("{told:?}") };
+    assert!(told.id == question.id && told.buttons().is_empty() && told.text().starts_with("Confirmed."), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_question_whose_answer_came_too_late_says_so_and_touches_no_card() {
+    let mut channel = Channel::open().await;
+    let at = channel.post(&card("Nobody has yet.", 1)).await;
+    let first = channel.press(&at.control, 0).await;
+    channel.board.answer(&first.at, &ClickReply::ToConfirm(to_confirm(77))).await.expect("a follow-up");
+    let question = channel.ephemerals().await.remove(0);
+    channel.server.click(&channel.server.world.people.ada, &question.id, &question.buttons()[0].0).await;
+    let late = channel.clicked().await;
+    let edits = channel.edits().await;
+    channel.board.answer(&late.at, &ClickReply::TooLate(Ending::Expired)).await.expect("an edit");
+    let told = channel.ephemerals().await.remove(0);
+    assert!(told.buttons().is_empty() && told.text().contains("Your click came too late"), "{told:?}");
+    assert_eq!(channel.edits().await, edits);
+}
+
+#[tokio::test]
+async fn a_new_question_about_a_card_takes_the_place_of_the_old_one() {
+    let mut channel = Channel::open().await;
+    let at = channel.post(&card("Nobody has yet.", 1)).await;
+    for token in [77, 78] {
+        let click = channel.press(&at.control, 0).await;
+        channel.board.answer(&click.at, &ClickReply::ToConfirm(to_confirm(token))).await.expect("a follow-up");
+    }
+    let questions = channel.ephemerals().await;
+    let tokens: Vec<_> = questions.iter().flat_map(Post::buttons).map(|(token, _)| token).collect();
+    assert_eq!(tokens, [format!("countersign:{:032x}", 78)]);
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_goes() {
+    let mut channel = Channel::open().await;
+    let at = channel.post(&card("Nobody has yet.", 1)).await;
+    let click = channel.press(&at.control, 0).await;
+    let asked = ToConfirm { until: Timestamp::from_unix_millis(0), ..to_confirm(77) };
+    channel.board.answer(&click.at, &ClickReply::ToConfirm(asked)).await.expect("a follow-up");
+    assert_eq!(channel.ephemerals().await.len(), 1);
+    until("the end of the question", async || channel.ephemerals().await.is_empty().then_some(())).await;
+}
+
+#[tokio::test]
+async fn what_is_told_of_a_click_that_is_not_the_last_is_told_alone() {
+    let mut channel = Channel::open().await;
+    let at = channel.post(&card("Nobody has yet.", 1)).await;
+    let differs = ClickReply::Differs { name: Shown::line("Bob"), option: Shown::line("Always") };
+    for (reply, says) in [(ClickReply::IsFirst, "One more person has to choose the same"), (differs, "\"Bob\" chose \"Always\"")]
+    {
+        let click = channel.press(&at.control, 0).await;
+        channel.board.answer(&click.at, &reply).await.expect("a follow-up");
+        let told = channel.server.wait_for_ephemeral(click.by.id.as_str(), |post| post.text().contains(says)).await;
+        assert!(told.buttons().is_empty());
+    }
+    assert_eq!(channel.server.posts(&channel.server.world.channel).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_reminder_is_a_reply_that_calls_whom_it_names_and_comes_once() {
+    let channel = Channel::open().await;
+    let at = channel.post(&card("Nobody has yet.", 1)).await;
+    let ada = PersonId::new(channel.server.world.people.ada.as_str());
+    let said = |part: &str, about: Option<&CardRef>| Said {
+        request: request(),
+        part: part.to_owned(),
+        room: RoomName::new(ROOM),
+        about: about.cloned(),
+        words: vec![Words::Ours("Request #7 still waits.".to_owned())],
+        mention: vec![ada.clone()],
+    };
+    let lost = json!({"kind": "lose_answer", "method": "POST", "path": "/channels/*/messages"});
+    channel.server.act("fault", lost).await;
+    for _ in 0..2 {
+        channel.board.say(&said("remind-50", Some(&at))).await.expect("a message");
+    }
+    channel.board.say(&said("escalate", None)).await.expect("another message");
+    let posts = channel.server.posts(&channel.server.world.channel).await;
+    assert_eq!(posts.len(), 3, "{posts:?}");
+    assert!(posts[1..].iter().all(|post| post.buttons().is_empty() && post.content.ends_with(&format!(" <@{ada}>"))));
+    let bodies = channel.bodies("POST", "/messages").await;
+    let references: Vec<_> = bodies.iter().map(|body| body["message_reference"]["message_id"].as_str()).collect();
+    let card = at.control.as_str().rsplit('/').next();
+    assert_eq!(references, [None, card, card, card, None]);
+    for body in &bodies[1..] {
+        assert_eq!(body["allowed_mentions"], json!({"parse": [], "users": [ada.as_str()], "roles": []}));
+    }
+}
+
+#[tokio::test]
+async fn without_the_permission_to_read_a_reminder_is_no_reply() {
+    let channel = Channel::open().await;
+    let at = channel.post(&card("Nobody has yet.", 1)).await;
+    let bot = channel.server.world.bot.clone();
+    let deny = json!({"target": bot, "permissions": ["read_message_history"]});
+    channel.server.act("deny", deny).await;
+    let again = Channel::join(channel.server, Some(BTreeSet::new()), &[]).await;
+    let said = Said {
+        request: request(),
+        part: "remind-50".to_owned(),
+        room: RoomName::new(ROOM),
+        about: Some(at),
+        words: vec![Words::Ours("Request #7 still waits.".to_owned())],
+        mention: Vec::new(),
+    };
+    again.board.say(&said).await.expect("a message");
+    assert!(again.bodies("POST", "/messages").await.last().expect("a message").get("message_reference").is_none());
+}
+
+#[tokio::test]
+async fn who_is_there_is_who_may_answer_and_is_on_the_server() {
+    let channel = Channel::open().await;
+    let people = channel.server.world.people.clone();
+    let here = async |board: &DiscordBoard| {
+        let people = board.people(&RoomName::new(ROOM)).await.expect("no error");
+        people.map(|people| people.into_iter().map(|person| person.id.to_string()).collect::<BTreeSet<_>>())
+    };
+    assert_eq!(here(&channel.board).await, Some([people.ada.clone(), people.bob.clone()].into()));
+    channel.server.act("leave", json!({"user": people.bob})).await;
+    assert_eq!(here(&channel.board).await, Some([people.ada.clone()].into()));
+    // Not to be told who is there is not to be told that nobody is.
+    for (status, code) in [(500, 0), (403, 50001), (404, 0)] {
+        let path = format!("/guilds/*/members/{}", people.ada);
+        channel.server.act("fault", json!({"kind": "status", "status": status, "code": code, "path": path})).await;
+        assert_eq!(here(&channel.board).await, None, "{status}");
+    }
+    let role = channel.server.act("make_role", json!({"name": "ops"})).await;
+    let role = role.as_str().expect("an id").to_owned();
+    let with_role = Channel::join(channel.server, Some([PersonId::new(people.ada.as_str())].into()), &[&role]).await;
+    assert_eq!(here(&with_role.board).await, None);
+    let anyone = Channel::join(with_role.server, None, &[]).await;
+    assert_eq!(here(&anyone.board).await, None);
+}
+
+/// A channel, and the adapter in it.
+struct Channel {
+    server: Simcord,
+    board: DiscordBoard,
+    clicks: DiscordClicks,
+}
+
+impl Channel {
+    /// Where Ada and Bob may answer.
+    async fn open() -> Self {
+        let server = Simcord::start().await;
+        let people = &server.world.people;
+        let approvers = [&people.ada, &people.bob].map(|person| PersonId::new(person.as_str())).into();
+        Self::join(server, Some(approvers), &[]).await
+    }
+
+    async fn join(server: Simcord, approvers: Option<BTreeSet<PersonId>>, roles: &[&str]) -> Self {
+        let room = RoomOptions {
+            name: RoomName::new(ROOM),
+            channel: server.world.channel.clone(),
+            threads: Threads::None,
+            mention: Mention::default(),
+            approvers,
+            roles: roles.iter().map(|role| RoleId::new(*role)).collect(),
+        };
+        let options = Options {
+            token: Secret::new(server.world.token.clone()),
+            connect_to: Some(server.address().parse().expect("an address")),
+            ca_pem: Some(std::fs::read_to_string(server.authority()).expect("readable")),
+            rooms: vec![room],
+        };
+        let (board, clicks) = DiscordRoom::new(options).connect().await.expect("a connection");
+        Self { server, board, clicks }
+    }
+
+    async fn post(&self, card: &Card) -> CardRef {
+        self.board.post(card, POST_WITHIN).await.expect("a message")
+    }
+
+    async fn message(&self, at: &CardRef) -> Post {
+        let posts = self.server.posts(&self.server.world.channel).await;
+        posts.into_iter().find(|post| at.control.as_str().ends_with(&post.id)).expect("it is there")
+    }
+
+    /// Ada presses a button of a message.
+    async fn press(&mut self, control: &MessageId, at: usize) -> Click {
+        let message = control.as_str().rsplit('/').next().expect("an id").to_owned();
+        let token = format!("countersign:{}", buttons()[at].token);
+        self.server.click(&self.server.world.people.ada, &message, &token).await;
+        self.clicked().await
+    }
+
+    async fn clicked(&mut self) -> Click {
+        match within("a click", self.clicks.next()).await {
+            Some(RoomEvent::Clicked(click)) => click,
+            other => panic!("no click: {other:?}"),
+        }
+    }
+
+    /// What Ada alone was told.
+    async fn ephemerals(&self) -> Vec<Post> {
+        self.server.ephemerals(&self.server.world.people.ada).await
+    }
+
+    async fn edits(&self) -> usize {
+        self.bodies("PATCH", "/channels/").await.len()
+    }
+
+    async fn bodies(&self, method: &str, path: &str) -> Vec<Value> {
+        let requests = self.server.requests().await;
+        let is_it =
+            |request: &&Value| request["method"] == method && request["path"].as_str().is_some_and(|asked| asked.contains(path));
+        requests.iter().filter(is_it).map(|request| request["body"].clone()).collect()
+    }
+}
+
+fn card(who_has: &str, times: usize) -> Card {
+    let command = Section::new("Command", SectionBody::Code(Shown::block(&"ls ".repeat(times))));
+    let two_people = Section::new(Section::TWO_PEOPLE, SectionBody::Ours(who_has.to_owned()));
+    let card = Card {
+        request: request(),
+        room: RoomName::new(ROOM),
+        origin: Origin { source: SourceName::new("acp"), session: None, agent: Shown::line("Coder") },
+        headline: Shown::line("\"Coder\" wants to run: ls"),
+        sections: vec![command, two_people],
+        buttons: buttons(),
+        deadline: Timestamp::from_unix_millis(1_900_000_000_000),
+        is_whole: true,
+        digest: Digest::from_bytes([0; 32]),
+    };
+    assert!(!file(&card).text.contains(who_has));
+    card
+}
+
+fn buttons() -> Vec<Button> {
+    let button = |bits, label, style| Button { token: ButtonToken::from_random(bits), label: Shown::line(label), style };
+    vec![button(1, "Yes", ButtonStyle::AllowOnce), button(2, "No", ButtonStyle::Reject)]
+}
+
+fn to_confirm(token: u128) -> ToConfirm {
+    ToConfirm {
+        button: Button { token: ButtonToken::from_random(token), ..buttons().remove(0) },
+        headline: Shown::line("\"Coder\" wants to run: ls"),
+        covers: None,
+        until: Timestamp::from_unix_millis(1_900_000_000_000),
+    }
+}
+
+fn expired() -> ClosedCard {
+    ClosedCard {
+        request: request(),
+        room: RoomName::new(ROOM),
+        headline: Shown::line("\"Coder\" wants to run: ls"),
+        ending: Ending::Expired,
+        at: None,
+    }
+}
+
+const fn request() -> RequestId {
+    RequestId { run: 1, number: 7 }
+}
