@@ -33,7 +33,6 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
         Err(problems) => return wrong(&problems),
     };
     log::start(&config.as_ref().map_or_else(log::default, |config| config.log.clone()));
-    announce(config.as_ref());
     let requester = match requester(&args, config.as_ref()) {
         Ok(requester) => requester,
         Err(problem) => {
@@ -46,6 +45,7 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
         error!("the launch asks for more than the policy has: {widens}; ask for less, or change the policy");
         return EXIT_CONFIG.into();
     }
+    announce(config.as_ref(), &launch);
     let (ledger, reserved) = match before_any_agent(config.as_ref()).await {
         Ok(had) => had,
         Err(problem) => {
@@ -250,7 +250,7 @@ impl Signals {
 }
 
 /// Says what the operator has to know before the first request.
-fn announce(config: Option<&Config>) {
+fn announce(config: Option<&Config>, launch: &Launch) {
     let Some(config) = config else {
         let places = bridge_config::places().unwrap_or_default();
         let places: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
@@ -271,7 +271,8 @@ fn announce(config: Option<&Config>) {
             if who.is_some_and(|who| matches!(who, Who::Listed(listed) if listed.is_empty())) {
                 warn!("rooms.{room}.approvers is empty, so nobody can answer, and every permission request will expire");
             }
-            info!("permission requests go to {room}; one that nobody answers within {:?} is refused", config.policy.lifetime);
+            let lifetime = launch.lifetime.unwrap_or(config.policy.lifetime);
+            info!("permission requests go to {room}; one that nobody answers within {lifetime:?} is refused");
         }
     }
 }
