@@ -15,6 +15,7 @@ mod demo;
 mod explain;
 mod hub;
 mod init;
+mod latest;
 mod ledger;
 mod log;
 mod places;

@@ -1,8 +1,7 @@
 //! Carries out what the bridge wants shown: posts, closings and private replies, none of which keeps another waiting.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bridge_core::{Board, Clicks, Input, Room, RoomError, RoomEvent, Said};
@@ -13,6 +12,7 @@ use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use crate::hub::Inbox;
+use crate::latest::Latest;
 
 /// Closings carried out at once. The others wait; a newer one for the same card takes the older one's place.
 const CLOSING_AT_ONCE: usize = 8;
@@ -100,11 +100,11 @@ type Closing = (Option<CardRef>, ClosedCard);
 struct Service<B> {
     connection: watch::Receiver<Connection<B>>,
     inbox: Inbox,
-    /// What each card has to say next; `None` while that is being carried out.
-    closing: Mutex<BTreeMap<RequestId, Option<Closing>>>,
+    /// What each card has to say next.
+    closing: Latest<Closing>,
     unclosed: watch::Sender<usize>,
-    /// What each card is to show next; `None` while that is being carried out.
-    updates: Mutex<BTreeMap<RequestId, Option<(CardRef, Card)>>>,
+    /// What each card is to show next.
+    updates: Latest<(CardRef, Card)>,
     updated: watch::Sender<()>,
     closing_at_once: Semaphore,
     answers: Arc<Semaphore>,
@@ -119,9 +119,9 @@ pub(crate) fn serve<R: Room + 'static>(make: impl Fn() -> R + Send + 'static, na
     let service = Service {
         connection,
         inbox: inbox.clone(),
-        closing: Mutex::default(),
+        closing: Latest::default(),
         unclosed: watch::Sender::new(0),
-        updates: Mutex::default(),
+        updates: Latest::default(),
         updated: watch::Sender::new(()),
         closing_at_once: Semaphore::new(CLOSING_AT_ONCE),
         answers: Arc::new(Semaphore::new(ANSWERS_MAX)),
@@ -189,7 +189,7 @@ impl<B: Board> Service<B> {
     async fn update_now(&self, request: RequestId) {
         while let Some((at, card)) = self.next_update(request) {
             // A closing says how it ended, and must not be followed by a card that waits.
-            if self.closing.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&request) {
+            if self.closing.has(request) {
                 continue;
             }
             let shown = async { self.board().await?.update(&at, &card).await };
@@ -202,10 +202,8 @@ impl<B: Board> Service<B> {
     }
 
     fn next_update(&self, request: RequestId) -> Option<(CardRef, Card)> {
-        let mut updates = self.updates.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = updates.get_mut(&request).and_then(Option::take);
+        let next = self.updates.next(request);
         if next.is_none() {
-            updates.remove(&request);
             self.updated.send_replace(());
         }
         next
@@ -214,7 +212,7 @@ impl<B: Board> Service<B> {
     /// A closing must be the last that its card says.
     async fn updates_over(&self, request: RequestId) {
         let mut updated = self.updated.subscribe();
-        while self.updates.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&request) {
+        while self.updates.has(request) {
             if updated.changed().await.is_err() {
                 return;
             }
@@ -235,7 +233,7 @@ impl<B: Board> Service<B> {
                 }
                 Ok(Err(RoomError::Unavailable(why))) => {
                     debug!(request.id = %request, "the card of request {request} cannot be closed yet: {why}");
-                    self.try_again(request, card, closed);
+                    self.closing.put_back(request, (card, closed));
                     // Another room's closings need not wait for this one's better days.
                     drop(permit);
                     pause(&mut wait).await;
@@ -247,7 +245,7 @@ impl<B: Board> Service<B> {
                 }
                 Err(_) => {
                     warn!(request.id = %request, "the card of request {request} could not be closed; the next start closes it");
-                    self.closing.lock().unwrap_or_else(PoisonError::into_inner).insert(request, None);
+                    self.closing.give_up(request);
                 }
             }
         }
@@ -255,21 +253,11 @@ impl<B: Board> Service<B> {
 
     /// What the card has to say now; `None` ends the closing.
     fn next_closing(&self, request: RequestId) -> Option<Closing> {
-        let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = closing.get_mut(&request).and_then(Option::take);
+        let next = self.closing.next(request);
         if next.is_none() {
-            closing.remove(&request);
-            self.unclosed.send_replace(closing.len());
+            self.unclosed.send_modify(|count| *count = self.closing.len());
         }
         next
-    }
-
-    /// Unless a newer closing has come.
-    fn try_again(&self, request: RequestId, card: Option<CardRef>, closed: ClosedCard) {
-        let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(next) = closing.get_mut(&request) {
-            next.get_or_insert((card, closed));
-        }
     }
 }
 
@@ -299,7 +287,7 @@ impl<B: Board> Commands for Service<B> {
     fn update(self: Arc<Self>, at: CardRef, card: Card) {
         let request = card.request;
         // The latest of a card counts; one that is being closed needs no more.
-        let is_new = self.updates.lock().unwrap_or_else(PoisonError::into_inner).insert(request, Some((at, card))).is_none();
+        let is_new = self.updates.put(request, (at, card));
         if is_new {
             tokio::spawn(async move { self.update_now(request).await });
         }
@@ -326,11 +314,8 @@ impl<B: Board> Commands for Service<B> {
             debug!(request.id = %request, "too many refusals in a minute; this one is not told to the room");
             return;
         }
-        let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = closing.insert(request, Some((card, closed))).is_none();
-        let count = closing.len();
-        drop(closing);
-        self.unclosed.send_replace(count);
+        let is_new = self.closing.put(request, (card, closed));
+        self.unclosed.send_modify(|count| *count = self.closing.len());
         if is_new {
             tokio::spawn(async move { self.close_now(request).await });
         }
