@@ -69,7 +69,7 @@ impl Verdicts {
     /// The verdict on a kind, and the key it stands under. A kind that nobody knows is `other`.
     #[must_use]
     pub fn on_kind(&self, kind: ToolKind) -> Option<(Key, Verdict)> {
-        let named = if kind == ToolKind::Unknown { ToolKind::Other } else { kind };
+        let named = kind.in_rules();
         let own = self.by_kind.get(&named).map(|verdict| (Key::Kind(named), *verdict));
         own.or_else(|| self.default.map(|verdict| (Key::Default, verdict)))
     }

@@ -7,7 +7,7 @@ use bridge_model::{
     Humanity, Location, OptionId, OptionKind, Options, PermissionOption, PermissionRequest, Person, PersonId, Presence, ReplyTo,
     RoleId, Session, Signature, SourceName, Standing, ToolCall, ToolKind,
 };
-use policy::{AnswerRules, Approvals, Because, Confirm, Policy, Reach, Ruling, WhenNobody, Who, is_outside};
+use policy::{AnswerRules, Approvals, Because, Confirm, Policy, Ruling, WhenNobody, Who};
 use serde_json::value::RawValue;
 
 use crate::check::{load, say};
@@ -54,9 +54,7 @@ async fn explain(args: &ExplainArgs, config: &Config) -> Result<Vec<String>, Str
 }
 
 fn verdict(policy: &Policy, request: &PermissionRequest) -> Vec<String> {
-    let paths = bridge_core::paths(request);
-    let outside: Vec<_> = paths.iter().filter(|path| is_outside(request, path)).cloned().collect();
-    let ruled = policy.rule(request, Reach { paths: &paths, outside: &outside });
+    let ruled = bridge_core::ruled(policy, request);
     let said = match ruled.ruling {
         Ruling::Allow(_) => "auto_allow: allowed this once, without asking anybody",
         Ruling::Ask => "ask: people are asked",
@@ -132,8 +130,7 @@ fn about(args: &ExplainArgs, room: &RoomConfig, kind: ToolKind, text: &str) -> R
 }
 
 fn rules(room: &RoomConfig, kind: ToolKind) -> &AnswerRules {
-    let kind = if kind == ToolKind::Unknown { ToolKind::Other } else { kind };
-    room.answers.by_kind.get(&kind).unwrap_or(&room.answers.rules)
+    room.answers.by_kind.get(&kind.in_rules()).unwrap_or(&room.answers.rules)
 }
 
 /// A request as an agent would make it.

@@ -84,8 +84,7 @@ impl RoomRules {
     /// The rules for tool calls of a kind. One that nobody knows is under those of `other`.
     #[must_use]
     pub fn answers(&self, kind: ToolKind) -> &AnswerRules {
-        let kind = if kind == ToolKind::Unknown { ToolKind::Other } else { kind };
-        self.answers_by_kind.get(&kind).unwrap_or(&self.answers)
+        self.answers_by_kind.get(&kind.in_rules()).unwrap_or(&self.answers)
     }
 }
 

@@ -7,9 +7,9 @@ mod ink;
 
 use bridge_model::{
     Button, ButtonStyle, ButtonToken, Card, CardLimits, Digest, OptionKind, Origin, PermissionOption, PermissionRequest,
-    RequestId, RoomName, Section, SectionBody, Shown, Timestamp, ToolKind,
+    RequestId, RoomName, Section, SectionBody, Shown, Timestamp,
 };
-use policy::Approvals;
+use policy::{Approvals, Policy, Reach, Ruled, is_outside};
 use sha2::{Digest as _, Sha256};
 
 use self::ink::Ink;
@@ -212,11 +212,18 @@ pub fn paths(request: &PermissionRequest) -> Vec<String> {
     details::paths(request).into_iter().map(str::to_owned).collect()
 }
 
+/// What policy says about a request, by all that it names.
+#[must_use]
+pub fn ruled(policy: &Policy, request: &PermissionRequest) -> Ruled {
+    let paths = paths(request);
+    let outside: Vec<String> = paths.iter().filter(|path| is_outside(request, path)).cloned().collect();
+    policy.rule(request, Reach { paths: &paths, outside: &outside })
+}
+
 /// Who wants what, in one line.
 pub(crate) fn headline(asked: &PermissionRequest, details: Details) -> Shown {
-    let kind = asked.tool_call.as_ref().map_or(ToolKind::Unknown, |tool_call| tool_call.kind);
     let (about, object) = details::object(asked, details).unwrap_or((About::Deed, "(it does not say what)".into()));
-    agent(asked).then(&Shown::line(&wants(kind, about))).then(&cut_counted(&object))
+    agent(asked).then(&Shown::line(&wants(asked.kind(), about))).then(&cut_counted(&object))
 }
 
 fn agent(asked: &PermissionRequest) -> Shown {

@@ -85,6 +85,10 @@ impl Fatigue {
 
     /// Whether people refused the same thing so often in a row that they are not asked again yet.
     pub(crate) fn was_refused(&self, now: Timestamp, request: &PermissionRequest, pace: &Pace) -> bool {
+        if self.refused.is_empty() {
+            // A request can be long, and usually there is nothing to compare it with.
+            return false;
+        }
         let what = what(request);
         let refusals = self.refused.iter().find(|refusals| refusals.what == what);
         refusals.is_some_and(|refusals| pace.refused_in_a_row.get() <= refusals.times && !refusals.until.has_passed(now))

@@ -20,7 +20,7 @@ mod wrap;
 
 pub use backoff::Backoff;
 pub use bridge::{Bridge, Escalation, Limits, RoomRules, Rules, Tokens};
-pub use card::{Details, paths};
+pub use card::{Details, paths, ruled};
 pub use edges::{Asks, Board, Clicks, Replies, Room, RoomError, RoomEvent, Source, SourceError, SourceEvent, part_name};
 pub use effect::{Effect, Entry, Input, Said};
 pub use file::{CardFile, file};

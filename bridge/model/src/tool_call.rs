@@ -67,6 +67,12 @@ impl ToolKind {
         }
     }
 
+    /// The kind whose rules it is under: one that nobody knows is under those of `other`.
+    #[must_use]
+    pub const fn in_rules(self) -> Self {
+        if matches!(self, Self::Unknown) { Self::Other } else { self }
+    }
+
     /// The kind of exactly this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {

@@ -4,7 +4,7 @@ use bridge_model::{
     Card, CardRef, ClosedCard, Ending, Outcome, PermissionRequest, Refused, ReplyTo, RequestId, RoomName, Shown, Timestamp,
     ToolKind, Withdrawn,
 };
-use policy::{AnswerRules, Approvers, Listed, Reach, Ruled, Ruling, WhenChanged, Who, asked_for, is_outside};
+use policy::{AnswerRules, Approvers, Listed, Ruled, Ruling, WhenChanged, Who, asked_for};
 
 use super::waiting::of_flood;
 use super::{Bridge, Tell, Tokens};
@@ -48,9 +48,7 @@ impl<T: Tokens> Bridge<T> {
     }
 
     pub(super) fn rule(&self, request: &PermissionRequest) -> Ruled {
-        let paths = card::paths(request);
-        let outside: Vec<String> = paths.iter().filter(|path| is_outside(request, path)).cloned().collect();
-        self.rules.policy.rule(request, Reach { paths: &paths, outside: &outside })
+        card::ruled(&self.rules.policy, request)
     }
 
     /// Whether people can be asked this now, besides all else that they are asked.

@@ -1,4 +1,4 @@
-use bridge_model::{Content, Location, OptionId, Options, PermissionOption, ReplyTo, Session, SourceName, ToolCall};
+use bridge_model::{Content, Location, OptionId, Options, PermissionOption, ReplyTo, Session, SourceName, ToolCall, ToolKind};
 use serde_json::json;
 use serde_json::value::RawValue;
 
