@@ -76,6 +76,24 @@ pub enum Ineligible {
 }
 
 impl Ineligible {
+    #[cfg(test)]
+    const ALL: [Self; 14] = [
+        Self::NotListed,
+        Self::Bot,
+        Self::HumanityUnknown,
+        Self::NotInRoom,
+        Self::PresenceUnknown,
+        Self::Screening,
+        Self::Silenced,
+        Self::StandingUnknown,
+        Self::SignatureMissing,
+        Self::PowerTooLow,
+        Self::Requester,
+        Self::RequesterUnknown,
+        Self::TooSoon,
+        Self::TooOften,
+    ];
+
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
@@ -155,6 +173,28 @@ mod tests {
     #[test]
     fn an_empty_list_is_nobody() {
         check(&listed(&[]), &ada(), Some(Ineligible::NotListed));
+    }
+
+    #[test]
+    fn nobody_is_a_list_without_people_and_without_roles() {
+        let roles = BTreeSet::from([RoleId::new("7")]);
+        let people = Listed::people([PersonId::new(ADA)]);
+        for (who, is_nobody) in [
+            (Who::Anyone, false),
+            (Who::Listed(Listed::default()), true),
+            (Who::Listed(people.clone()), false),
+            (Who::Listed(Listed { roles: roles.clone(), ..Listed::default() }), false),
+            (Who::Listed(Listed { roles, ..people }), false),
+        ] {
+            assert_eq!(Approvers { who, ..listed(&[]) }.is_nobody(), is_nobody);
+        }
+    }
+
+    #[test]
+    fn each_reason_is_a_sentence_of_its_own() {
+        let reasons: BTreeSet<_> = Ineligible::ALL.into_iter().map(Ineligible::reason).collect();
+        assert_eq!(reasons.len(), Ineligible::ALL.len());
+        assert!(reasons.iter().all(|reason| 10 < reason.len() && reason.ends_with('.')), "{reasons:?}");
     }
 
     #[test]

@@ -56,6 +56,7 @@ mod tests {
         {
             assert_eq!(lifetime(Duration::from_mins(5), launch, request), Duration::from_mins(expected));
         }
-        assert_eq!(lifetime(Duration::MAX, minutes(u64::MAX / 60), None), LIFETIME_MAX);
+        let thirty_days = Duration::from_secs(2_592_000);
+        assert_eq!(lifetime(Duration::MAX, minutes(u64::MAX / 60), None), thirty_days);
     }
 }

@@ -115,7 +115,7 @@ impl Policy {
     #[must_use]
     pub fn asking(lifetime: Duration) -> Self {
         Self {
-            verdicts: Verdicts { default: Some(Verdict::Ask), ..Verdicts::default() },
+            verdicts: Verdicts::default(),
             launch: Launch::default(),
             lifetime,
             refusal: RefusalStyle::RejectOnce,

@@ -26,6 +26,19 @@ fn the_verdict_of_a_kind_comes_before_the_default_and_the_default_is_to_ask() {
 }
 
 #[test]
+fn something_could_be_allowed_without_a_person_where_a_kind_or_the_default_has_it_so() {
+    for (by_kind, default, expected) in [
+        (&[][..], None, false),
+        (&[(ToolKind::Read, Ask)], Some(AutoDeny), false),
+        (&[(ToolKind::Read, AutoAllow)], None, true),
+        (&[(ToolKind::Read, AutoDeny), (ToolKind::Edit, AutoAllow)], Some(Ask), true),
+        (&[], Some(AutoAllow), true),
+    ] {
+        assert_eq!(policy(table(by_kind, default), Launch::default()).allows_anything(), expected, "{by_kind:?} {default:?}");
+    }
+}
+
+#[test]
 fn a_kind_that_nobody_knows_is_other_and_never_allowed_without_a_person() {
     for (by_kind, default, expected) in [
         (&[][..], Some(AutoAllow), Ask),

@@ -164,6 +164,14 @@ mod tests {
     }
 
     #[test]
+    fn each_mode_is_a_table_that_could_be_written_out() {
+        use Verdict::{Ask, AutoAllow, AutoDeny};
+        assert_eq!(Mode::ApproveReads.verdicts(), table(&[(ToolKind::Read, AutoAllow)], Some(Ask)));
+        assert_eq!(Mode::DenyAll.verdicts(), table(&[], Some(AutoDeny)));
+        assert_eq!(Mode::ApproveAll.verdicts(), table(&[], Some(AutoAllow)));
+    }
+
+    #[test]
     fn names_are_read_as_they_are_written() {
         assert!(Verdict::ALL.into_iter().all(|verdict| Verdict::named(verdict.name()) == Some(verdict)));
         assert!(Mode::ALL.into_iter().all(|mode| Mode::named(mode.name()) == Some(mode)));

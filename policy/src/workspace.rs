@@ -87,6 +87,7 @@ mod tests {
             ("$HOME/.ssh", true),
             ("%HOME%/a", true),
             ("a:b", false),
+            ("notes/a:b", false),
             ("", true),
             ("/srv/ws/a\0", true),
         ] {
