@@ -19,10 +19,16 @@ pub struct Launch {
 impl Launch {
     /// `countersign acp [--config FILE] -- AGENT...`
     pub async fn acp(config: Option<&Path>, agent: &[OsString]) -> Self {
+        Self::acp_with(config, &[], agent).await
+    }
+
+    /// `countersign acp [--config FILE] MORE... -- AGENT...`
+    pub async fn acp_with(config: Option<&Path>, more: &[&str], agent: &[OsString]) -> Self {
         let mut arguments = vec![OsString::from("acp")];
         if let Some(config) = config {
             arguments.extend(["--config".into(), config.into()]);
         }
+        arguments.extend(more.iter().map(Into::into));
         arguments.push("--".into());
         arguments.extend_from_slice(agent);
         Self::program(countersign().await.as_os_str(), &arguments)

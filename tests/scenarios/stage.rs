@@ -25,6 +25,8 @@ pub(crate) struct Plan {
     /// Bob's, where people have devices; all others are signed.
     pub(crate) device: Device,
     pub(crate) lifetime: &'static str,
+    /// Whether the agent is said to be launched for Bob.
+    pub(crate) for_bob: bool,
     /// More lines for the room's section.
     pub(crate) room: &'static str,
     /// More sections.
@@ -32,7 +34,7 @@ pub(crate) struct Plan {
 }
 
 /// Unencrypted, with a lifetime that no scenario waits for.
-pub(crate) const PLAIN: Plan = Plan { encrypted: false, device: Device::CrossSigned, lifetime: "10m", room: "", more: "" };
+pub(crate) const PLAIN: Plan = Plan { encrypted: false, device: Device::CrossSigned, lifetime: "10m", for_bob: false, room: "", more: "" };
 
 pub(crate) struct Stage<P: Place> {
     pub(crate) bridge: BridgeProcess,

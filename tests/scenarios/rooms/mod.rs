@@ -38,5 +38,6 @@ mod outages;
 mod privacy;
 mod restarts;
 mod rules;
+mod table;
 mod who;
 mod words;

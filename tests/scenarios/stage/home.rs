@@ -3,19 +3,22 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
-use countersign_tests::Launch;
+use countersign_tests::{BridgeProcess, Launch, scripted_agent};
 use tempfile::TempDir;
 
 use super::Plan;
 
 pub(crate) struct Home {
     folder: TempDir,
+    /// For whom the agent is launched.
+    requester: OnceLock<String>,
 }
 
 impl Home {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::Builder::new().prefix("countersign-stage-").tempdir().expect("a temporary directory") }
+        Self { folder: tempfile::Builder::new().prefix("countersign-stage-").tempdir().expect("a temporary directory"), requester: OnceLock::new() }
     }
 
     /// `service`: the section of the chat service. `room`: the lines of the room's section. `bob`: his id.
@@ -37,6 +40,15 @@ lifetime = "{lifetime}"
             more = plan.more,
         );
         fs::write(self.config(), config).expect("written");
+        if plan.for_bob {
+            self.requester.set(bob.to_owned()).expect("configured once");
+        }
+    }
+
+    /// The bridge with a scripted agent.
+    pub(crate) async fn start(&self) -> BridgeProcess {
+        let requester: Vec<&str> = self.requester.get().into_iter().flat_map(|bob| ["--requester", bob]).collect();
+        Launch::acp_with(Some(&self.config()), &requester, &scripted_agent()).await.start()
     }
 
     pub(crate) fn reconfigure(&self, from: &str, to: &str) {

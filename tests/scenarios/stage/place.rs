@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use countersign_tests::{BridgeProcess, Launch, scripted_agent};
+use countersign_tests::{BridgeProcess, Launch};
 
 use super::{Home, Plan, Stage};
 
@@ -105,7 +105,7 @@ pub(crate) trait Place: Sized {
     }
 
     async fn start(&self) -> BridgeProcess {
-        Launch::acp(Some(&self.home().config()), &scripted_agent()).await.start()
+        self.home().start().await
     }
 
     async fn play(self) -> Stage<Self> {

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fs;
 
-use countersign_tests::{BridgeProcess, Browser, Launch, Page, port_to_listen_on, scripted_agent, until};
+use countersign_tests::{BridgeProcess, Browser, Launch, Page, port_to_listen_on, until};
 use serde_json::json;
 
 use super::{Home, Place, Plan, Who};
@@ -212,7 +212,7 @@ impl Place for Web {
 
     /// With everybody at the page, unless nobody has a network.
     async fn start(&self) -> BridgeProcess {
-        let bridge = Launch::acp(Some(&self.home.config()), &scripted_agent()).await.start();
+        let bridge = self.home.start().await;
         if !self.is_away {
             self.all_join().await;
         }

@@ -131,8 +131,14 @@ impl Guest {
         self.page.offline(offline).await;
     }
 
-    /// Returns once the bridge has answered. Where the button is gone, it is sent as if the page had been slow.
+    /// Returns once the bridge has answered. Where the button is gone, it is sent as if the page had been slow. What they
+    /// are asked to confirm lies over the card, so that it is put aside first.
     pub(crate) async fn press(&self, card: &str, token: &str) {
+        let page = self.page().await;
+        if page.eval("document.querySelector('dialog.confirm[open]') !== null").await == true {
+            page.key("Escape").await;
+            page.wait_for("the dialog to go", "document.querySelector('dialog.confirm') === null").await;
+        }
         if self.try_press(&of_card(card, token)).await {
             self.answered().await;
             return;
