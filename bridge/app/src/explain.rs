@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use bridge_config::{Config, RoomConfig};
 use bridge_model::{
     Humanity, Location, OptionId, OptionKind, Options, PermissionOption, PermissionRequest, Person, PersonId, Presence, ReplyTo,
-    RoleId, Session, Signature, SourceName, Standing, ToolCall, ToolKind,
+    RoleId, Session, Signature, SourceName, Standing, Timestamp, ToolCall, ToolKind,
 };
-use policy::{AnswerRules, Approvals, Because, Confirm, Policy, Ruling, WhenNobody, Who};
+use policy::{AnswerRules, Approvals, Because, Confirm, Policy, Ruled, Ruling, WhenNobody, Who};
 use serde_json::value::RawValue;
 
 use crate::check::{load, say};
@@ -37,7 +37,13 @@ async fn explain(args: &ExplainArgs, config: &Config) -> Result<Vec<String>, Str
     let policy = Policy { launch, ..config.policy.clone() };
     let mut request = request(args)?;
     places::look_up(&mut request).await;
-    let mut lines = verdict(&policy, &request);
+    let ruled = bridge_core::ruled(&policy, &request);
+    let mut lines = verdict(&ruled);
+    if ruled.ruling != Ruling::Ask {
+        lines.extend(args.person.as_ref().map(|person| format!("person     {person} is not asked, and nobody is")));
+        return Ok(lines);
+    }
+    lines.push(waits(&policy));
     let name = args.room.as_deref().or(config.acp.room.as_ref().map(bridge_model::RoomName::as_str));
     let Some(name) = name else {
         lines.push("room       none is configured, so what would be asked is refused".to_owned());
@@ -53,8 +59,7 @@ async fn explain(args: &ExplainArgs, config: &Config) -> Result<Vec<String>, Str
     Ok(lines)
 }
 
-fn verdict(policy: &Policy, request: &PermissionRequest) -> Vec<String> {
-    let ruled = bridge_core::ruled(policy, request);
+fn verdict(ruled: &Ruled) -> Vec<String> {
     let said = match ruled.ruling {
         Ruling::Allow(_) => "auto_allow: allowed this once, without asking anybody",
         Ruling::Ask => "ask: people are asked",
@@ -62,11 +67,13 @@ fn verdict(policy: &Policy, request: &PermissionRequest) -> Vec<String> {
     };
     let decisive = ruled.decisive();
     let step = |because: &Because| format!("  {:<9}{because}", if Some(because) == decisive { "because" } else { "also" });
-    let waits = format!("waits      {} at most, then it is refused", {
-        let now = bridge_model::Timestamp::from_unix_millis(0);
-        humantime::format_duration(policy.deadline(now, None).since(now))
-    });
-    [format!("verdict    {said}")].into_iter().chain(ruled.because.iter().map(step)).chain([waits]).collect()
+    [format!("verdict    {said}")].into_iter().chain(ruled.because.iter().map(step)).collect()
+}
+
+fn waits(policy: &Policy) -> String {
+    let now = Timestamp::from_unix_millis(0);
+    let span = humantime::format_duration(policy.deadline(now, None).since(now));
+    format!("waits      {span} at most, then it is refused")
 }
 
 /// The rules of a room for a kind, in words.

@@ -68,14 +68,15 @@ async fn it_is_told_which_rule_decides_and_who_may_answer() {
         (&["--kind", "banana"], &["ask: people", "its kind is unknown or missing"]),
         (&["--kind", "delete"], &["auto_deny: refused at once", "because  the policy says delete = auto_deny"]),
         (
-            &["--kind", "execute", "--permission", "auto_deny", "--lifetime", "2m"],
-            &["because  the launch says default = auto_deny", "waits      2m at most"],
+            &["--kind", "execute", "--permission", "auto_deny", "--person", "ada"],
+            &["because  the launch says default = auto_deny", "person     ada is not asked, and nobody is"],
         ),
         (
             &[&edit[..], &["ada"]].concat(),
             &["two different people", "person     ada may not answer: you asked for this yourself"],
         ),
         (&[&edit[..], &["bob"]].concat(), &["approvers  ada", "person     bob may not answer: you are not among the approvers"]),
+        (&["--kind", "execute", "--lifetime", "2m"], &["ask: people", "waits      2m at most"]),
         (&["--kind", "execute", "--person", "ada"], &["person     ada may answer, as a human who is in the room"]),
     ] {
         let config = home.config();
@@ -119,10 +120,6 @@ impl Home {
     }
 
     async fn acp(&self, arguments: &[&str], agent: &str) -> countersign_tests::BridgeProcess {
-        let config = self.config();
-        let agent = shell(agent);
-        let agent: Vec<&str> = agent.iter().map(|word| word.to_str().expect("UTF-8")).collect();
-        let all = [&["acp", "--config", config.to_str().expect("UTF-8")][..], arguments, &["--"], &agent[..]].concat();
-        Launch::countersign(&all).await.start()
+        Launch::acp_with(Some(&self.config()), arguments, &shell(agent)).await.start()
     }
 }
