@@ -61,6 +61,8 @@ pub struct Reach<'a> {
     pub paths: &'a [String],
     /// Those of them that lie outside of where its session works.
     pub outside: &'a [String],
+    /// Whether there is a command in it.
+    pub has_command: bool,
 }
 
 /// A verdict that can be carried out.
@@ -102,6 +104,8 @@ pub enum Because {
     NotUnderstood,
     /// It is about files, and names none.
     NoFile,
+    /// There is a command in it, though it says that it is of another kind.
+    HiddenCommand,
     Outside {
         path: String,
         refused: bool,
@@ -115,7 +119,7 @@ impl Policy {
     #[must_use]
     pub fn asking(lifetime: Duration) -> Self {
         Self {
-            verdicts: Verdicts::default(),
+            verdicts: Verdicts { default: Some(Verdict::Ask), ..Verdicts::default() },
             launch: Launch::default(),
             lifetime,
             refusal: RefusalStyle::RejectOnce,
@@ -212,6 +216,9 @@ fn by_what_is_not_known(request: &PermissionRequest, reach: Reach<'_>, steps: &m
     if is_about_files && reach.paths.is_empty() {
         steps.tighten(Verdict::Ask, Because::NoFile);
     }
+    if reach.has_command && call.kind != ToolKind::Execute {
+        steps.tighten(Verdict::Ask, Because::HiddenCommand);
+    }
 }
 
 /// The one option that allows it once; else how many there are.
@@ -258,6 +265,7 @@ impl Because {
             | Self::KindUnknown
             | Self::NotUnderstood
             | Self::NoFile
+            | Self::HiddenCommand
             | Self::Outside { refused: false, .. }
             | Self::NotOneAllowOnce(_) => Verdict::Ask,
         }
@@ -274,6 +282,7 @@ impl fmt::Display for Because {
             Self::KindUnknown => f.write_str("its kind is unknown or missing, which is never allowed without a person"),
             Self::NotUnderstood => f.write_str("it could not all be understood"),
             Self::NoFile => f.write_str("it is about files and names none"),
+            Self::HiddenCommand => f.write_str("there is a command in it, though it is not of the kind execute"),
             Self::Outside { path, .. } => write!(f, "it reaches outside of the workspace: {path}"),
             Self::NotOneAllowOnce(0) => f.write_str("it offers no option that allows it once"),
             Self::NotOneAllowOnce(count) => write!(f, "it offers {count} options that allow it once"),

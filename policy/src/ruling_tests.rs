@@ -26,6 +26,11 @@ fn the_verdict_of_a_kind_comes_before_the_default_and_the_default_is_to_ask() {
 }
 
 #[test]
+fn asking_is_written_out() {
+    assert_eq!(Policy::asking(Duration::from_secs(1)).verdicts, table(&[], Some(Ask)));
+}
+
+#[test]
 fn something_could_be_allowed_without_a_person_where_a_kind_or_the_default_has_it_so() {
     for (by_kind, default, expected) in [
         (&[][..], None, false),
@@ -35,6 +40,17 @@ fn something_could_be_allowed_without_a_person_where_a_kind_or_the_default_has_i
         (&[], Some(AutoAllow), true),
     ] {
         assert_eq!(policy(table(by_kind, default), Launch::default()).allows_anything(), expected, "{by_kind:?} {default:?}");
+    }
+}
+
+#[test]
+fn a_command_is_allowed_without_a_person_only_where_commands_are() {
+    for (kind, expected) in
+        [(ToolKind::Execute, AutoAllow), (ToolKind::Read, Ask), (ToolKind::Other, Ask), (ToolKind::Think, Ask)]
+    {
+        let policy = policy(table(&[], Some(AutoAllow)), Launch::default());
+        assert_eq!(verdict(&policy.rule(&request(kind), Reach { has_command: true, ..INSIDE })), expected, "{kind:?}");
+        assert_eq!(verdict(&policy.rule(&request(kind), INSIDE)), AutoAllow, "{kind:?}");
     }
 }
 
@@ -97,7 +113,7 @@ fn only_the_one_option_that_allows_it_once_is_ever_taken() {
 #[test]
 fn what_reaches_outside_is_asked_or_refused_and_never_allowed() {
     let outside = ["/etc/passwd".to_owned()];
-    let reach = Reach { paths: &outside, outside: &outside };
+    let reach = Reach { paths: &outside, outside: &outside, has_command: false };
     for (when, default, expected) in [
         (WhenOutside::Mark, AutoAllow, Ask),
         (WhenOutside::Mark, Ask, Ask),
@@ -204,7 +220,7 @@ fn tables() -> impl Strategy<Value = Verdicts> {
     })
 }
 
-const INSIDE: Reach<'static> = Reach { paths: INSIDE_PATHS, outside: &[] };
+const INSIDE: Reach<'static> = Reach { paths: INSIDE_PATHS, outside: &[], has_command: false };
 static INSIDE_PATHS: &[String] = &[String::new()];
 
 fn verdict(ruled: &Ruled) -> Verdict {

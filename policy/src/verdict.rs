@@ -74,6 +74,13 @@ impl Verdicts {
         own.or_else(|| self.default.map(|verdict| (Key::Default, verdict)))
     }
 
+    /// All of them, in the order in which they are looked at.
+    pub fn all(&self) -> impl Iterator<Item = (Key, Verdict)> {
+        let titles = self.by_title.iter().map(|(title, verdict)| (Key::Title(title.clone()), *verdict));
+        let kinds = self.by_kind.iter().map(|(kind, verdict)| (Key::Kind(*kind), *verdict));
+        titles.chain(kinds).chain(self.default.map(|verdict| (Key::Default, verdict)))
+    }
+
     /// The first of its verdicts that is looser than the operator's on the same key, with that one.
     #[must_use]
     pub fn looser_than(&self, operator: &Self) -> Option<(Key, Verdict, Verdict)> {
@@ -83,11 +90,8 @@ impl Verdicts {
             Key::Kind(kind) => operator.on_kind(*kind).map_or(Verdict::Ask, |(_, verdict)| verdict),
             Key::Default => operator.default.unwrap_or(Verdict::Ask),
         };
-        let titles = self.by_title.iter().map(|(title, verdict)| (Key::Title(title.clone()), *verdict));
-        let kinds = self.by_kind.iter().map(|(kind, verdict)| (Key::Kind(*kind), *verdict));
-        let default = self.default.map(|verdict| (Key::Default, verdict));
-        let all = titles.chain(kinds).chain(default);
-        all.map(|(key, verdict)| (of_operator(&key), key, verdict))
+        self.all()
+            .map(|(key, verdict)| (of_operator(&key), key, verdict))
             .find(|(theirs, _, verdict)| verdict < theirs)
             .map(|(theirs, key, verdict)| (key, verdict, theirs))
     }

@@ -15,10 +15,12 @@ pub fn is_outside(request: &PermissionRequest, path: &str) -> bool {
     }
 }
 
-/// Whether it is a path at all, and the same one whoever reads it: not an empty one, one with a NUL or a variable, one that
-/// starts at a home folder or is an address.
+/// Whether it is a path at all, and the same one whoever reads it: not an empty one, one with a NUL or a variable, one with
+/// space around it, one that starts at a home folder or at what each process has of its own, or an address.
 fn is_unclear(path: &str) -> bool {
-    let path = path.trim();
+    if path.trim() != path || is_of_process(path) {
+        return true;
+    }
     let is_address = path.split_once(':').is_some_and(|(scheme, _)| 1 < scheme.len() && scheme.bytes().all(is_of_scheme));
     path.is_empty() || is_address || path.starts_with('~') || path.contains(['\0', '$', '%'])
 }
@@ -28,9 +30,14 @@ fn leaves(root: &str, path: &str) -> bool {
     if is_unclear(path) {
         return true;
     }
-    let path = absolute(root, path.trim());
+    let path = absolute(root, path);
     let (Some(root), Some(path)) = (folders(root), folders(&path)) else { return true };
     !path.starts_with(&root)
+}
+
+/// Leads elsewhere for each process that opens it.
+fn is_of_process(path: &str) -> bool {
+    folders(path).is_some_and(|folders| matches!(folders[..], ["proc", ..] | ["dev", "fd" | "stdin" | "stdout" | "stderr", ..]))
 }
 
 fn is_of_scheme(byte: u8) -> bool {
@@ -83,7 +90,14 @@ mod tests {
             ("file:///srv/ws/a", true),
             ("file:/etc/passwd", true),
             (" /etc/passwd", true),
-            (" /srv/ws/a ", false),
+            (" /srv/ws/a ", true),
+            ("a ", true),
+            ("\ta", true),
+            ("a b", false),
+            ("/proc/self/cwd/a", true),
+            ("//./proc/1/root", true),
+            ("/dev/fd/3", true),
+            ("proc/a", false),
             ("$HOME/.ssh", true),
             ("%HOME%/a", true),
             ("a:b", false),
@@ -94,7 +108,7 @@ mod tests {
             assert_eq!(leaves("/srv/ws", path), outside, "{path:?}");
         }
         assert!(!leaves("/srv/ws/", "/srv/ws/a"));
-        assert!(!leaves("/", "/etc/passwd"));
+        assert!(!leaves("/", "/etc/passwd") && leaves("/", "/proc/self/cwd"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) async fn look_up(request: &mut PermissionRequest) {
 fn places(root: Option<&str>, paths: Vec<String>) -> Places {
     let root = root.filter(|root| root.starts_with('/')).map(Path::new);
     let real = |path: String| {
-        let from = root.map_or_else(|| PathBuf::from(path.trim()), |root| root.join(path.trim()));
+        let from = root.map_or_else(|| PathBuf::from(&path), |root| root.join(&path));
         Some((path, text(&real(&from)?)?))
     };
     let real_root = root.and_then(|root| text(&self::real(root)?));
@@ -78,9 +78,15 @@ mod tests {
         for folder in ["ws/src", "other"] {
             std::fs::create_dir_all(at(folder)).expect("a folder");
         }
-        for (target, link) in
-            [("ws", "link-to-ws"), ("other", "ws/out"), ("ws/src", "ws/in"), ("other/new", "ws/dangling"), ("ws/loop", "ws/loop")]
-        {
+        for (target, link) in [
+            ("ws", "link-to-ws"),
+            ("other", "ws/out"),
+            ("ws/src", "ws/in"),
+            ("other/new", "ws/dangling"),
+            ("ws/loop", "ws/loop"),
+            ("other/x", "ws/trail "),
+            ("other/x", "ws/ lead"),
+        ] {
             symlink(at(target), at(link)).expect("a link");
         }
         std::fs::write(at("ws/file"), "x").expect("a file");
@@ -102,6 +108,8 @@ mod tests {
             ("", true),
             ("a\0b", true),
             ("~/a", true),
+            ("trail ", true),
+            (" lead", true),
             ("file:///etc/passwd", true),
             ("SRC/a", false),
             ("../WS/a", true),

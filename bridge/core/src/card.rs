@@ -217,7 +217,7 @@ pub fn paths(request: &PermissionRequest) -> Vec<String> {
 pub fn ruled(policy: &Policy, request: &PermissionRequest) -> Ruled {
     let paths = paths(request);
     let outside: Vec<String> = paths.iter().filter(|path| is_outside(request, path)).cloned().collect();
-    policy.rule(request, Reach { paths: &paths, outside: &outside })
+    policy.rule(request, Reach { paths: &paths, outside: &outside, has_command: details::has_command(request) })
 }
 
 /// Who wants what, in one line.

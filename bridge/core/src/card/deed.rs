@@ -46,8 +46,6 @@ const PATH_KEYS: [&str; 10] = [
 ];
 /// Members of an input that are listed. One that has more is shown as it came.
 const MEMBERS_MAX: usize = 256;
-/// Paths that are looked at.
-const PATHS_MAX: usize = 1_024;
 /// Hosts that are named.
 const HOSTS_MAX: usize = 8;
 /// Addresses that are looked at for their hosts, and bytes of each.
@@ -109,15 +107,13 @@ impl<'a> Deed<'a> {
         texts.iter().any(|text| text.contains(name))
     }
 
-    /// All files and folders that are named: as locations, by changes, and by members of the input that hold nothing else.
-    /// None twice.
+    /// All files and folders that are named: as locations, by changes, and by texts anywhere in the input that hold nothing
+    /// else. None twice, and none left out: what is not seen here counts as inside of the workspace.
     pub(super) fn paths(&self) -> Vec<&'a str> {
-        let members = self.members.into_iter().flatten();
-        let named = members.filter(|(key, _)| !TEXT_KEYS.contains(&key.as_str())).flat_map(|(key, value)| {
-            let is_path = PATH_KEYS.contains(&key.as_str());
-            let texts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice).iter().filter_map(Value::as_str);
-            texts.filter(move |text| is_path || looks_like_path(text))
-        });
+        let mut named = Vec::new();
+        if let Some(input) = &self.call.raw_input {
+            named_paths(None, input, &mut named);
+        }
         once(self.files().into_iter().chain(named))
     }
 
@@ -217,14 +213,32 @@ pub(super) fn changed_paths(call: &ToolCall) -> impl Iterator<Item = &str> {
 /// Each of them once, in their order.
 fn once<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
-    paths.filter(|path| seen.insert(*path)).take(PATHS_MAX).collect()
+    paths.filter(|path| seen.insert(*path)).collect()
+}
+
+/// The texts in a part of an input that name a file or folder. `key`: of the member that it is in.
+fn named_paths<'a>(key: Option<&str>, value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => {
+            let is_text = key.is_some_and(|key| TEXT_KEYS.contains(&key));
+            let is_path = key.is_some_and(|key| PATH_KEYS.contains(&key));
+            if is_path || (!is_text && looks_like_path(text)) {
+                found.push(text);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| named_paths(key, value, found)),
+        Value::Object(members) => members.iter().for_each(|(key, value)| named_paths(Some(key), value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// A text that is a path from the root, from a home folder or out of a folder, or an address of a file, and nothing else.
 fn looks_like_path(text: &str) -> bool {
     let text = text.trim();
-    let begins = ["/", "~", "../", "$", "file:"].iter().any(|begin| text.starts_with(begin)) || text.contains("/../");
-    begins && !text.contains('\n') && text.len() <= PATH_BYTES_MAX
+    let begins = ["/", "~", "../", "$"].iter().any(|begin| text.starts_with(begin));
+    let is_address = text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    let climbs = text == ".." || text.ends_with("/..") || text.contains("/../");
+    (begins || is_address || climbs) && !text.contains('\n') && text.len() <= PATH_BYTES_MAX
 }
 
 /// `{"name": …, "value": …}` and nothing else.

@@ -107,6 +107,10 @@ pub(super) fn paths(asked: &PermissionRequest) -> Vec<&str> {
     asked.tool_call.as_ref().map(|call| Deed::of(call).paths()).unwrap_or_default()
 }
 
+pub(super) fn has_command(asked: &PermissionRequest) -> bool {
+    asked.tool_call.as_ref().is_some_and(|call| Deed::of(call).command().is_some())
+}
+
 /// A path, or that there is none.
 fn visible(path: &str) -> &str {
     if path.trim().is_empty() { "(an empty path)" } else { path }

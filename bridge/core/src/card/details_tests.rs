@@ -146,6 +146,14 @@ fn what_is_outside_of_the_workspace_is_marked_wherever_it_is_named() {
         json!({"paths": ["a", "/etc/shadow"]}),
         json!({"where": "file:/etc/passwd"}),
         json!({"dir": "$HOME/.ssh"}),
+        json!({"files": [{"path": "/etc/shadow"}]}),
+        json!({"content": {"from": {"any": ["/etc/shadow"]}}}),
+        json!("/etc/shadow"),
+        json!(["/etc/shadow"]),
+        json!({"root": ".."}),
+        json!({"root": "a/../.."}),
+        json!({"uri": "FILE:///etc/shadow"}),
+        json!({"path": "a "}),
     ] {
         assert!(text_of(&asked(input(given.clone())), Section::OUTSIDE).is_some(), "{given}");
     }
@@ -153,7 +161,11 @@ fn what_is_outside_of_the_workspace_is_marked_wherever_it_is_named() {
     assert_eq!(text_of(&asked(located.clone()), Section::OUTSIDE).as_deref(), Some("/etc/x"));
     let changed = Content::Diff { path: "/etc/x".into(), old: None, new: String::new() };
     assert!(text_of(&asked(ToolCall { content: vec![changed], ..ToolCall::default() }), Section::OUTSIDE).is_some());
-    assert_eq!(text_of(&asked(input(json!({"file_path": "/srv/x", "path": "y"}))), Section::OUTSIDE), None);
+    let inside = json!({"file_path": "/srv/x", "path": "y", "content": "/etc/shadow", "edits": [{"old_string": "/etc", "new_string": ".."}]});
+    assert_eq!(text_of(&asked(input(inside)), Section::OUTSIDE), None);
+    let no_paths =
+        json!({"url": "https://example.org/$x", "query": "what is $5 ~ %7 worth?", "nothing": "", "text": "/etc\nshadow"});
+    assert_eq!(text_of(&asked(input(no_paths)), Section::OUTSIDE), None);
     // Where it is not known in what folder the session works, nothing is known to lie inside.
     let mut asked = asked(located);
     asked.session.cwd = None;
@@ -162,11 +174,21 @@ fn what_is_outside_of_the_workspace_is_marked_wherever_it_is_named() {
 }
 
 #[test]
+fn a_path_outside_is_seen_behind_any_number_of_others() {
+    let locations = (0..5_000).map(|n| format!("a{n}")).chain(["/etc/passwd".to_owned()]);
+    let locations = locations.map(|path| Location { path, line: None }).collect();
+    let asked = asked(ToolCall { locations, ..ToolCall::default() });
+    assert_eq!(text_of(&asked, Section::OUTSIDE).as_deref(), Some("/etc/passwd"));
+}
+
+#[test]
 fn many_paths_outside_are_counted() {
     let locations = (0..9).map(|n| Location { path: format!("/etc/{n}"), line: None }).collect();
-    let asked = asked(ToolCall { locations, ..ToolCall::default() });
+    let mut asked = asked(ToolCall { locations, ..ToolCall::default() });
     let sections = sections(&asked, Details::Full);
     assert_eq!((sections[0].text(), sections[0].note.as_str()), ("/etc/0\n/etc/1\n/etc/2\n/etc/3", "4 of 9 are named"));
+    asked.tool_call.as_mut().expect("a call").locations.truncate(4);
+    assert_eq!(self::sections(&asked, Details::Full)[0].note, "");
 }
 
 #[test]
@@ -177,10 +199,27 @@ fn what_an_option_covers_is_told_where_the_agent_tells_it() {
     asked.options = Options::new(vec![option(Some(json!({"pattern": "git *"})))]).expect("options");
     let heading = "What options cover, in the agent's words";
     assert_eq!(text_of(&asked, heading).as_deref(), Some("Always: {\"pattern\":\"git *\"}"));
-    for meta in [None, Some(json!(null)), Some(json!({}))] {
+    for meta in [None, Some(json!(null)), Some(json!({})), Some(json!([]))] {
         asked.options = Options::new(vec![option(meta)]).expect("options");
         assert_eq!(text_of(&asked, heading), None);
     }
+    for (meta, said) in [(json!(["git"]), "[\"git\"]"), (json!(false), "false"), (json!("git"), "git")] {
+        asked.options = Options::new(vec![option(Some(meta))]).expect("options");
+        assert_eq!(text_of(&asked, heading), Some(format!("Always: {said}")));
+    }
+}
+
+#[test]
+fn of_very_many_changes_it_is_counted_what_is_left_out() {
+    let texts = vec![Content::Text("four".into()); 66];
+    let diff = Content::Diff { path: "a".into(), old: Some("123".into()), new: "45".into() };
+    let content = [texts, vec![diff, Content::Diff { path: "b".into(), old: None, new: "6".into() }]].concat();
+    let sections = sections(&asked(ToolCall { content, ..ToolCall::default() }), Details::Full);
+    let more = sections.iter().find(|section| section.heading == "More").expect("a count");
+    assert_eq!(
+        (more.text(), more.gap.map(|gap| gap.characters)),
+        ("4 more changes and texts are not shown.", Some(4 + 4 + 5 + 1))
+    );
 }
 
 #[test]
