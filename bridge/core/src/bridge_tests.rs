@@ -1,4 +1,4 @@
-use bridge_model::{ClickReply, Humanity, MessageId, Person, Presence, Signature, ToolKind};
+use bridge_model::{Click, ClickRef, ClickReply, Humanity, MessageId, Person, Presence, Signature, ToolKind};
 use policy::Verdict;
 
 use super::desk::*;
@@ -49,7 +49,7 @@ fn the_deadline_is_recorded_before_the_card_is_posted() {
     let effects = desk.at(0, Desk::request(1));
     let [Effect::Record { entry: Entry::Held { deadline, .. }, then }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(deadline.unix_millis(), LIFETIME_MS);
-    assert!(matches!(then[..], [Effect::Post { .. }]));
+    assert!(matches!(then[..], [Effect::Asked(_), Effect::Post { .. }]));
 }
 
 #[test]
@@ -324,6 +324,40 @@ fn one_request_too_many_is_refused_and_the_others_stay() {
     assert_eq!(told(&effects), ["selected \"no\""]);
     assert_eq!(closings(&effects), [Ending::Refused(Refused::TooMany)]);
     assert_eq!(desk.bridge.held_len(), 2);
+}
+
+#[test]
+fn a_card_of_another_room_or_another_request_is_not_the_one_that_was_removed() {
+    let mut desk = Desk::new();
+    let card = desk.ask_and_post(1);
+    let here = card.posted();
+    let elsewhere = CardRef { room: RoomName::new("other"), ..here.clone() };
+    let another = CardRef { control: MessageId::new("another"), ..here };
+    for removed in [elsewhere, another] {
+        assert_eq!(desk.at(1, Input::Room(RoomEvent::CardRemoved(removed))), []);
+    }
+}
+
+#[test]
+fn a_late_click_is_answered_only_in_the_room_of_its_request() {
+    let mut desk = Desk::new();
+    let card = desk.ask(1);
+    desk.at(1, Input::Posted(card.request, Err(RoomError::Unavailable("down".into()))));
+    let click = Desk::click_on(&card, 0, ada());
+    let elsewhere = Click { at: ClickRef { room: RoomName::new("other"), ..click.at.clone() }, ..click.clone() };
+    assert_eq!(replies(&desk.at(2, Input::Room(RoomEvent::Clicked(elsewhere)))), [ClickReply::NothingWaits]);
+    assert!(matches!(replies(&desk.at(2, Input::Room(RoomEvent::Clicked(click))))[..], [ClickReply::TooLate(_)]));
+}
+
+#[test]
+fn what_a_room_does_not_show_stands_in_no_refusal_either() {
+    let mut desk = Desk::new();
+    desk.room().details = Details::Described;
+    desk.rules().policy.tell_refusals = true;
+    desk.rules().policy.verdicts.default = Some(Verdict::AutoDeny);
+    let effects = desk.at(0, Input::Source(SourceEvent::Requested(Box::new(Desk::asked(1, "secret-command")))));
+    assert!(!format!("{effects:?}").contains("secret-command\""), "{effects:?}");
+    assert_eq!(closings(&effects).len(), 1);
 }
 
 #[test]

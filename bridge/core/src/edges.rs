@@ -3,12 +3,13 @@
 //! Static traits with no SDK type in a signature. Sending and receiving are two objects, so that waiting for a click
 //! never delays a post. Adapters translate and report facts; they keep no rule about who may answer or when.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::time::Duration;
 
 use bridge_model::{
-    Card, CardLimits, CardRef, Click, ClickRef, ClickReply, ClosedCard, Outcome, PermissionRequest, Person, ReplyTo, RequestId,
-    RoomName, Withdrawn,
+    Card, CardLimits, CardRef, Click, ClickRef, ClickReply, ClosedCard, Outcome, PermissionRequest, Person, PersonId, ReplyTo,
+    RequestId, RoomName, Withdrawn,
 };
 
 use crate::Said;
@@ -49,8 +50,13 @@ pub trait Board: Send + Sync + 'static {
     /// Best effort.
     fn say(&self, said: &Said) -> impl Future<Output = Result<(), RoomError>> + Send;
 
-    /// Everybody who is in the room now, as facts. `None` where the service cannot tell who is.
-    fn people(&self, room: &RoomName) -> impl Future<Output = Result<Option<Vec<Person>>, RoomError>> + Send;
+    /// Everybody who is in the room now, as facts. `None` where the service cannot tell who is. `among`: those whom it is asked
+    /// for, so that others may be left out; `None`: whoever it is.
+    fn people(
+        &self,
+        room: &RoomName,
+        among: Option<&BTreeSet<PersonId>>,
+    ) -> impl Future<Output = Result<Option<Vec<Person>>, RoomError>> + Send;
 
     /// Tells one person, and nobody else, what became of their click. Best effort.
     fn answer(&self, click: &ClickRef, reply: &ClickReply) -> impl Future<Output = Result<(), RoomError>> + Send;
@@ -108,6 +114,10 @@ pub trait Asks: Send + 'static {
 
 /// Carries outcomes back.
 pub trait Replies: Send + Sync + 'static {
+    /// People are asked about this request from now on, and so may be whoever else the source can ask. Never told of one
+    /// that policy allows or refuses. Returns at once.
+    fn asked(&self, _: &ReplyTo) {}
+
     /// Returns once the agent's side has taken the outcome. Each request is answered at most once, by the first call;
     /// a request that was withdrawn meanwhile is answered `cancelled` by the source, whatever the outcome given here.
     fn reply(&self, to: &ReplyTo, outcome: &Outcome) -> impl Future<Output = Result<(), SourceError>> + Send;

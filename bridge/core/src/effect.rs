@@ -1,5 +1,6 @@
 //! What goes into the state machine and what comes out of it.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bridge_model::{
@@ -53,10 +54,13 @@ pub enum Effect {
         card: Card,
         within: Duration,
     },
-    /// Find out who is in the room. Answered by [`Input::People`], within moments.
+    /// People are asked about this request from now on, and so may be whoever else its source can ask.
+    Asked(ReplyTo),
+    /// Find out who of these is in the room; `None`: of whom it may be. Answered by [`Input::People`], within moments.
     Look {
         request: RequestId,
         room: RoomName,
+        among: Option<BTreeSet<PersonId>>,
     },
     /// Show a card as it is now, with the same buttons. Best effort.
     Update {

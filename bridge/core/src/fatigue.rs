@@ -41,7 +41,8 @@ pub(crate) struct Fatigue {
     now: Option<Timestamp>,
     cards: Single,
     cards_of_room: Keyed<RoomName>,
-    cards_of_session: Keyed<SessionKey>,
+    /// By the digest of the session's key, whose length is the agent's to choose.
+    cards_of_session: Keyed<[u8; 32]>,
     presses: Keyed<PersonId>,
     refused: VecDeque<Refusals>,
 }
@@ -68,6 +69,22 @@ impl Fatigue {
         }
     }
 
+    /// Another pace, which starts anew where it differs. What people refused stays refused.
+    pub(crate) fn paced(&mut self, before: &Pace, now: &Pace) {
+        if before.cards_a_minute != now.cards_a_minute {
+            self.cards = RateLimiter::direct_with_clock(Quota::per_minute(now.cards_a_minute), self.clock.clone());
+        }
+        if before.cards_a_minute_in_room != now.cards_a_minute_in_room {
+            self.cards_of_room = keyed(now.cards_a_minute_in_room, &self.clock);
+        }
+        if before.cards_a_minute_of_session != now.cards_a_minute_of_session {
+            self.cards_of_session = keyed(now.cards_a_minute_of_session, &self.clock);
+        }
+        if before.presses_a_minute != now.presses_a_minute {
+            self.presses = keyed(now.presses_a_minute, &self.clock);
+        }
+    }
+
     pub(crate) fn at(&mut self, now: Timestamp) {
         let before = self.now.replace(now).unwrap_or(now);
         self.clock.advance(now.since(before));
@@ -75,7 +92,7 @@ impl Fatigue {
 
     /// Whether one more card may be posted now, which then counts.
     pub(crate) fn may_post(&self, room: &RoomName, session: &SessionKey) -> bool {
-        has_room(&self.cards_of_session, session) && has_room(&self.cards_of_room, room) && self.cards.check().is_ok()
+        has_room(&self.cards_of_session, &digest(session)) && has_room(&self.cards_of_room, room) && self.cards.check().is_ok()
     }
 
     /// Whether a person may press once more, which then counts.
@@ -119,6 +136,11 @@ fn has_room<K: Clone + Eq + std::hash::Hash>(limiter: &Keyed<K>, key: &K) -> boo
     limiter.len() < KEYS_MAX && limiter.check_key(key).is_ok()
 }
 
+fn digest((source, session): &SessionKey) -> [u8; 32] {
+    let parts = [Some(source.as_str()), session.as_ref().map(SessionId::as_str)];
+    hashed(parts.map(|part| part.map(str::to_owned)))
+}
+
 /// The same thing asked again: of the same source, kind, title and arguments.
 fn what(request: &PermissionRequest) -> [u8; 32] {
     let call = request.tool_call.as_ref();
@@ -131,11 +153,15 @@ fn what(request: &PermissionRequest) -> [u8; 32] {
         arguments,
         call.map(|call| format!("{:?}{:?}", call.locations, call.content)),
     ];
+    hashed(parts)
+}
+
+fn hashed(parts: impl IntoIterator<Item = Option<String>>) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {
-        let part = part.unwrap_or_default();
-        hash.update(part.len().to_le_bytes());
-        hash.update(part);
+        // One that is missing is not one that is empty.
+        hash.update(part.as_ref().map_or(u64::MAX, |part| part.len() as u64).to_le_bytes());
+        hash.update(part.unwrap_or_default());
     }
     hash.finalize().into()
 }

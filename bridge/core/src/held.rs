@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bridge_model::{
-    Approver, Card, CardLimits, CardRef, Click, PermissionRequest, PersonId, ReplyTo, RequestId, RoomName, Shown, SourceName,
-    Timestamp,
+    Approver, Card, CardLimits, CardRef, Click, PermissionRequest, Person, PersonId, ReplyTo, RequestId, RoomName, Shown,
+    SourceName, Timestamp,
 };
-use policy::AnswerRules;
+use policy::{AnswerRules, Approvals, Listed, WhenChanged, Who};
 
 use crate::Details;
 
@@ -21,8 +21,10 @@ pub(crate) struct Held {
     pub(crate) arrived: Timestamp,
     pub(crate) deadline: Timestamp,
     pub(crate) phase: Phase,
-    /// The rules that it was born with.
-    pub(crate) answers: AnswerRules,
+    /// All rules that it has been under, none twice. Each of them counts.
+    pub(crate) answers: Vec<AnswerRules>,
+    /// The stricter of those that it has been under.
+    pub(crate) when_changed: WhenChanged,
     /// Who launched its agent, where that is known.
     pub(crate) requester: Option<PersonId>,
     /// What its card was drawn with, so that it is drawn the same again.
@@ -40,6 +42,17 @@ pub(crate) struct Held {
     pub(crate) instead_of: Option<InsteadOf>,
     /// Its card was drawn anew because no file could be attached, and why.
     pub(crate) no_file: Option<String>,
+}
+
+/// What a request that people are asked about again keeps of the one that it takes the place of.
+#[derive(Clone, Debug)]
+pub(crate) struct Before {
+    pub(crate) arrived: Timestamp,
+    pub(crate) answers: Vec<AnswerRules>,
+    pub(crate) when_changed: WhenChanged,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) times_changed: u8,
+    pub(crate) instead_of: InsteadOf,
 }
 
 /// The number of a request, and how it differs from the one that takes its place.
@@ -73,6 +86,27 @@ pub(crate) enum Phase {
         clicks: Vec<Click>,
     },
     Open(CardRef),
+}
+
+impl Held {
+    /// How many people it takes by the strictest of its rules.
+    pub(crate) fn approvals(&self) -> Approvals {
+        most_approvals(&self.answers)
+    }
+
+    /// All who may answer, where they are all known by name.
+    pub(crate) fn answerers(&self) -> Option<BTreeSet<PersonId>> {
+        let Who::Listed(Listed { people, roles }) = &self.answers.last()?.approvers.who else { return None };
+        roles.is_empty().then(|| people.clone())
+    }
+
+    pub(crate) fn admits(&self, person: &Person) -> bool {
+        self.answers.iter().all(|rules| rules.admit(person, self.requester.as_ref()).is_ok())
+    }
+}
+
+pub(crate) fn most_approvals(rules: &[AnswerRules]) -> Approvals {
+    rules.iter().map(|rules| rules.approvals).max().unwrap_or_default()
 }
 
 /// All held requests. The one place that adds and removes them keeps the indexes true.

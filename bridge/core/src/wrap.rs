@@ -70,6 +70,9 @@ mod tests {
         assert_eq!(wrapped("short", 10), "short");
         assert_eq!(wrapped("abcdefghijkl", 5), "abcde\n↳fghi\n↳jkl");
         assert_eq!(wrapped("one two three", 10), "one two \n↳three");
+        // A space in the first half would leave most of the line empty.
+        assert_eq!(wrapped("a bcdefghijklm", 10), "a bcdefghi\n↳jklm");
+        assert_eq!(wrapped("exactlyten", 10), "exactlyten");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use bridge_model::{Card, Click, ClickRef, ClickReply, MessageId, Person, Section, Shown, Standing, ToConfirm};
-use policy::{Approvals, Confirm, Listed, Who};
+use policy::{Approvals, Confirm, Listed, WhenChanged, Who};
 
 use super::super::desk::*;
 use super::super::*;
@@ -150,6 +150,82 @@ fn new_rules_that_are_stricter_count_at_once_and_looser_ones_do_not() {
         assert!(matches!(replies(&desk.click(&card, 0, by.clone()))[..], [ClickReply::MayNotAnswer(_)]), "{by:?}");
     }
     assert_eq!(told(&desk.click(&card, 0, person("@bob:x"))), ["selected \"allow:once/✅ \""]);
+}
+
+#[test]
+fn so_many_presses_wait_for_their_card_and_no_more() {
+    let mut desk = Desk::new();
+    let card = desk.ask(1);
+    for number in 0..40 {
+        assert_eq!(desk.click(&card, 0, person(&format!("@guest{number}:x"))), []);
+    }
+    assert_eq!(replies(&desk.at(1, Input::Posted(card.request, Ok(card.posted())))).len(), 32);
+}
+
+#[test]
+fn what_took_two_for_a_while_takes_two_and_its_card_says_so() {
+    let mut desk = Desk::new();
+    let card = desk.ask_and_post(1);
+    let looser = desk.rules().clone();
+    answers(&mut desk).approvals = Approvals::Two;
+    let stricter = desk.rules().clone();
+    desk.bridge.rules = looser.clone();
+    let effects = desk.at(1, Input::Rules(Box::new(stricter)));
+    assert_eq!(two_people(updated(&effects).expect("the card says so")), "Nobody has yet.");
+    assert_eq!(replies(&desk.click(&card, 0, ada())), [ClickReply::IsFirst]);
+    desk.at(1, Input::Rules(Box::new(looser)));
+    assert_eq!(replies(&desk.click(&card, 0, ada())), [ClickReply::IsFirst]);
+    assert_eq!(told(&desk.click(&card, 0, person("@bob:x"))), ["selected \"allow:once/✅ \""]);
+}
+
+#[test]
+fn what_people_are_asked_about_again_keeps_its_rules_and_when_it_arrived() {
+    let mut desk = by_two();
+    desk.rules().policy.when_changed = WhenChanged::AskAgain;
+    let card = desk.ask_and_post(1);
+    let mut rules = desk.rules().clone();
+    for room in rules.rooms.values_mut() {
+        room.answers.approvals = Approvals::One;
+    }
+    desk.at(10_000, Input::Rules(Box::new(rules.clone())));
+    let now = Some(Box::new(Desk::asked(1, "rm")));
+    let effects = desk.at(20_000, Input::Source(SourceEvent::Changed { ask: ask(1), now }));
+    let again = Posted::of(&effects).expect("asked again");
+    assert_eq!(two_people(posted_card(&effects).expect("a card")), "Nobody has yet.");
+    assert_ne!(again.request, card.request);
+    desk.at(20_000, Input::Posted(again.request, Ok(again.posted())));
+    assert_eq!(replies(&desk.click_at(20_001, &again, 0, ada())), [ClickReply::IsFirst]);
+    // Thirty seconds since it first came, not since it was changed.
+    rules.policy.lifetime = Duration::from_secs(30);
+    desk.at(20_002, Input::Rules(Box::new(rules)));
+    assert_eq!(desk.bridge.next_deadline(), Some(Timestamp::from_unix_millis(30_000)));
+}
+
+#[test]
+fn a_change_is_refused_once_the_rules_have_it_so_though_they_are_looser_later() {
+    let mut desk = Desk::new();
+    let mut rules = desk.rules().clone();
+    rules.policy.when_changed = WhenChanged::AskAgain;
+    desk.ask_and_post(1);
+    desk.at(1, Input::Rules(Box::new(rules)));
+    let now = Some(Box::new(Desk::asked(1, "rm")));
+    let effects = desk.at(2, Input::Source(SourceEvent::Changed { ask: ask(1), now }));
+    assert!(matches!(closings(&effects)[..], [Ending::Refused(Refused::Changed(_))]), "{effects:?}");
+}
+
+#[test]
+fn rules_that_change_all_the_time_end_what_waits() {
+    let mut desk = Desk::new();
+    desk.ask_and_post(1);
+    let mut ended = Vec::new();
+    for millis in 1..=40 {
+        let mut rules = desk.rules().clone();
+        for room in rules.rooms.values_mut() {
+            room.answers.arm_delay = Duration::from_millis(millis);
+        }
+        ended.extend(told(&desk.at(1, Input::Rules(Box::new(rules)))));
+    }
+    assert_eq!(ended, ["selected \"no\""]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use policy::{AnswerRules, Approvers, Listed, Ruled, Ruling, WhenChanged, Who, as
 use super::waiting::of_flood;
 use super::{Bridge, Tell, Tokens};
 use crate::card::{self, Details, Drawn, Sketch};
-use crate::held::{Call, Held, InsteadOf, Phase};
+use crate::held::{Before, Call, Held, Phase, most_approvals};
 use crate::settled::SettledCard;
 use crate::{Effect, Entry, RoomError};
 
@@ -40,7 +40,7 @@ impl<T: Tokens> Bridge<T> {
             Ruling::Ask => {
                 let deadline = self.rules.policy.deadline(now, asked_for(request.meta.as_ref()));
                 match self.draw(now, id, room.as_ref(), &request, deadline, None) {
-                    Ok(drawn) => vec![self.hold(now, drawn, request, 0, None)],
+                    Ok(drawn) => vec![self.hold(now, drawn, request, None)],
                     Err(refused) => self.refuse_at_once(now, id, room, request, refused),
                 }
             }
@@ -51,14 +51,20 @@ impl<T: Tokens> Bridge<T> {
         card::ruled(&self.rules.policy, request)
     }
 
-    /// Whether people can be asked this now, besides all else that they are asked.
-    fn is_not_too_much(&self, now: Timestamp, room: &RoomName, request: &PermissionRequest) -> Result<(), Refused> {
+    /// Whether people can be asked this now, besides all else that they are asked. `is_another`: it takes the place of none.
+    fn is_not_too_much(
+        &self,
+        now: Timestamp,
+        room: &RoomName,
+        request: &PermissionRequest,
+        is_another: bool,
+    ) -> Result<(), Refused> {
         let pace = &self.rules.limits.pace;
         let session = (request.from.source.clone(), request.session.id.clone());
         let is_full = pace.held_max <= self.held.len()
             || pace.held_max_in_room <= self.held.in_room(room).len()
             || pace.held_max_of_session <= self.held.of_session(&session);
-        if is_full {
+        if is_full && is_another {
             Err(Refused::TooMany)
         } else if self.fatigue.was_refused(now, request, pace) {
             Err(Refused::RefusedBefore)
@@ -69,7 +75,7 @@ impl<T: Tokens> Bridge<T> {
         }
     }
 
-    /// The card of a request that can be held, or why it cannot. `instead_of` as in [`Sketch`].
+    /// The card of a request that can be held, or why it cannot.
     fn draw(
         &mut self,
         now: Timestamp,
@@ -77,14 +83,14 @@ impl<T: Tokens> Bridge<T> {
         room: Option<&RoomName>,
         request: &PermissionRequest,
         deadline: Timestamp,
-        instead_of: Option<&InsteadOf>,
+        before: Option<&Before>,
     ) -> Result<Drawn, Refused> {
         let room = room.ok_or(Refused::NoRoom)?;
         let rules = self.rules.rooms.get(room).ok_or(Refused::NoRoom)?;
         if let Some(why) = self.lost.get(room) {
             return Err(Refused::RoomUnavailable(why.clone()));
         }
-        self.is_not_too_much(now, room, request)?;
+        self.is_not_too_much(now, room, request, before.is_none())?;
         let tokens: Vec<_> = request.options.as_slice().iter().map(|_| self.tokens.draw()).collect();
         let sketch = Sketch {
             request: id,
@@ -93,40 +99,46 @@ impl<T: Tokens> Bridge<T> {
             deadline,
             limits: rules.card,
             details: rules.details,
-            instead_of,
+            instead_of: before.map(|before| &before.instead_of),
             no_file: None,
-            approvals: rules.answers(request.kind()).approvals,
+            approvals: rules
+                .answers(request.kind())
+                .approvals
+                .max(before.map(|before| most_approvals(&before.answers)).unwrap_or_default()),
             first: None,
         };
         sketch.draw(tokens).map_err(Refused::NotShowable)
     }
 
-    /// `times_changed` and `instead_of` as in [`Held`].
-    fn hold(
-        &mut self,
-        now: Timestamp,
-        drawn: Drawn,
-        request: PermissionRequest,
-        times_changed: u8,
-        instead_of: Option<InsteadOf>,
-    ) -> Effect {
+    fn hold(&mut self, now: Timestamp, drawn: Drawn, request: PermissionRequest, before: Option<Before>) -> Effect {
         let Card { request: id, room, headline, deadline, .. } = &drawn.card;
         let (room, headline, deadline) = (room.clone(), headline.clone(), *deadline);
+        let requester = self.rules.requesters.get(&request.from.source).cloned();
+        let own = self.answers(&room, request.kind());
+        let (times_changed, instead_of) = before.as_ref().map(|before| (before.times_changed, before.instead_of.clone())).unzip();
+        let (arrived, calls, mut answers, when_changed) = match before {
+            None => (now, self.calls(now, &room, deadline), Vec::new(), self.rules.policy.when_changed),
+            Some(before) => (before.arrived, before.calls, before.answers, before.when_changed),
+        };
+        if !answers.contains(&own) {
+            answers.push(own);
+        }
         let held = Held {
             limits: drawn.limits,
             details: drawn.details,
-            answers: self.answers(&room, request.kind()),
-            requester: self.rules.requesters.get(&request.from.source).cloned(),
-            calls: self.calls(now, &room, deadline),
+            answers,
+            when_changed,
+            requester,
+            calls,
             request,
             room,
             headline,
-            arrived: now,
+            arrived,
             deadline,
             phase: Phase::Looking(None),
             shown_at: deadline,
             first: None,
-            times_changed,
+            times_changed: times_changed.unwrap_or_default(),
             instead_of,
             no_file: None,
         };
@@ -135,7 +147,7 @@ impl<T: Tokens> Bridge<T> {
     }
 
     /// The rules for an answer; where there is no room, nobody's.
-    fn answers(&self, room: &RoomName, kind: ToolKind) -> AnswerRules {
+    pub(super) fn answers(&self, room: &RoomName, kind: ToolKind) -> AnswerRules {
         let nobody = || AnswerRules::of(Approvers { who: Who::Listed(Listed::default()), power_min: None, bots: [].into() });
         self.rules.rooms.get(room).map_or_else(nobody, |rules| rules.answers(kind).clone())
     }
@@ -167,7 +179,7 @@ impl<T: Tokens> Bridge<T> {
         if let Some(held) = self.held.get_mut(id) {
             held.shown_at = now;
             if let Phase::Posting { clicks } = std::mem::replace(&mut held.phase, Phase::Open(card)) {
-                effects.extend(clicks.iter().flat_map(|click| self.clicked(now, click)));
+                effects.extend(clicks.iter().flat_map(|click| self.counted(now, click)));
             }
         } else if let Some(settled) = self.settled.get_mut(id) {
             settled.card = SettledCard::Known(Some(card));
@@ -213,21 +225,28 @@ impl<T: Tokens> Bridge<T> {
         let what = request.as_ref().map(|request| card::changed(&held.request, request, details)).unwrap_or_default();
         let times_changed = held.times_changed + 1;
         let (room, deadline) = (held.room.clone(), held.deadline);
-        let may_ask = match self.rules.policy.when_changed {
+        let may_ask = match held.when_changed {
             WhenChanged::AskAgain => times_changed <= CHANGED_MAX && !what.is_empty(),
             WhenChanged::Refuse => false,
         };
+        let before = Before {
+            arrived: held.arrived,
+            answers: held.answers.clone(),
+            when_changed: held.when_changed,
+            calls: held.calls.clone(),
+            times_changed,
+            instead_of: (id.number, what.clone()),
+        };
         let asked_again = request.filter(|request| may_ask && self.rule(request).ruling != Ruling::Deny).and_then(|request| {
             let next = self.next_id();
-            let instead_of = (id.number, what.clone());
-            let card = self.draw(now, next, Some(&room), &request, deadline, Some(&instead_of)).ok()?;
-            Some((card, request, instead_of))
+            let card = self.draw(now, next, Some(&room), &request, deadline, Some(&before)).ok()?;
+            Some((card, request))
         });
         match asked_again {
             None => self.refuse(now, id, Refused::Changed(what)),
-            Some((card, request, instead_of)) => {
+            Some((card, request)) => {
                 let mut effects = self.settle(now, id, Ending::Withdrawn(Withdrawn::AskedAgain), Tell::Nobody);
-                effects.push(self.hold(now, card, request, times_changed, Some(instead_of)));
+                effects.push(self.hold(now, card, request, Some(before)));
                 effects
             }
         }

@@ -58,6 +58,12 @@ impl<T: Tokens> Bridge<T> {
         if !self.fatigue.may_press(&click.by.id) {
             return answer(ClickReply::MayNotAnswer(Ineligible::TooOften.reason().to_owned()));
         }
+        self.counted(now, click)
+    }
+
+    /// A click of somebody who does not press too often, also one that has waited.
+    pub(super) fn counted(&mut self, now: Timestamp, click: &Click) -> Vec<Effect> {
+        let answer = |reply| vec![Effect::Answer { click: click.at.clone(), reply }];
         if let Some(confirmation) = self.confirmations.0.get(&click.token) {
             let is_theirs = confirmation.person == click.by.id && confirmation.room == click.at.room;
             if !is_theirs || confirmation.until.has_passed(now) {
@@ -108,7 +114,7 @@ impl<T: Tokens> Bridge<T> {
             is_confirmed,
             first: held.first.as_ref().map(|first| (&first.by.person, first.at)),
         };
-        let judged = match judge([&held.answers, rules.answers(held.request.kind())], &press) {
+        let judged = match judge(&held.answers, &press) {
             Ok(judged) => judged,
             Err(why) => return not_counted(why),
         };
@@ -209,17 +215,17 @@ impl<T: Tokens> Bridge<T> {
     }
 }
 
-/// By the rules that the request was born with and those of now, whichever are stricter.
-fn judge(rules: [&AnswerRules; 2], press: &Press<'_>) -> Result<Effective, Ineligible> {
+/// By all rules that the request has been under, whichever are strictest.
+fn judge(rules: &[AnswerRules], press: &Press<'_>) -> Result<Effective, Ineligible> {
     let strictness = |effective: &Effective| match effective {
         Effective::Settles(_) => 0,
         Effective::IsFirst(_) => 1,
         Effective::Differs(_) => 2,
         Effective::ToConfirm(_) => 3,
     };
-    let [born, now] = rules;
-    let (born, now) = (born.judge(press)?, now.judge(press)?);
-    Ok(if strictness(&born) < strictness(&now) { now } else { born })
+    let judged = rules.iter().map(|rules| rules.judge(press)).collect::<Result<Vec<_>, _>>()?;
+    // There are always some; if there were none, nobody could answer.
+    judged.into_iter().max_by_key(strictness).ok_or(Ineligible::NotListed)
 }
 
 fn approver(permit: &Permit, click: &Click) -> Approver {

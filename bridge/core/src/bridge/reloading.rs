@@ -1,18 +1,19 @@
 //! New rules while requests wait: whichever are stricter count for those.
 
-use bridge_model::{RequestId, Timestamp};
-use policy::{Ruling, asked_for};
+use bridge_model::{Refused, RequestId, Timestamp};
+use policy::{Ruling, WhenChanged, asked_for};
 
 use super::asking::by_policy;
 use super::{Bridge, Rules, Tokens};
 use crate::Effect;
-use crate::fatigue::Fatigue;
+
+/// Rules that one request remembers having been under; beyond it the request is refused.
+const RULES_MAX: usize = 32;
 
 impl<T: Tokens> Bridge<T> {
     /// Held requests keep the rules they were born with, and end sooner, or at once, where the new ones have it so.
     pub(super) fn reload(&mut self, now: Timestamp, rules: Rules) -> Vec<Effect> {
-        self.fatigue = Fatigue::new(rules.limits.pace);
-        self.fatigue.at(now);
+        self.fatigue.paced(&self.rules.limits.pace, &rules.limits.pace);
         // What each room can show was told by the room itself.
         let shown: Vec<_> = self.rules.rooms.iter().map(|(name, room)| (name.clone(), room.card)).collect();
         self.rules = rules;
@@ -25,9 +26,24 @@ impl<T: Tokens> Bridge<T> {
     }
 
     fn held_under_new_rules(&mut self, now: Timestamp, id: RequestId) -> Vec<Effect> {
+        let Some(held) = self.held.get(id) else { return Vec::new() };
+        let own = self.answers(&held.room, held.request.kind());
+        let when_changed = self.rules.policy.when_changed;
         let Some(held) = self.held.get_mut(id) else { return Vec::new() };
         // Whether the first of two may still choose is not known without facts of now.
         let had_first = held.first.take().is_some();
+        let approvals = held.approvals();
+        if !held.answers.contains(&own) {
+            held.answers.push(own);
+        }
+        if when_changed == WhenChanged::Refuse {
+            held.when_changed = when_changed;
+        }
+        let takes_more = approvals != held.approvals();
+        if RULES_MAX < held.answers.len() {
+            let why = format!("the rules changed more than {RULES_MAX} times while it waited");
+            return self.refuse(now, id, Refused::ByPolicy(why));
+        }
         let (arrived, meta) = (held.arrived, asked_for(held.request.meta.as_ref()));
         let ruled = self.held.get(id).map(|held| self.rule(&held.request));
         if let Some(ruled) = ruled.filter(|ruled| ruled.ruling == Ruling::Deny) {
@@ -35,6 +51,6 @@ impl<T: Tokens> Bridge<T> {
         }
         let deadline = self.rules.policy.deadline(arrived, meta);
         let is_shorter = self.held.shorten(id, deadline);
-        if had_first || is_shorter { self.redraw(id).into_iter().collect() } else { Vec::new() }
+        if had_first || takes_more || is_shorter { self.redraw(id).into_iter().collect() } else { Vec::new() }
     }
 }

@@ -31,18 +31,20 @@ impl<T: Tokens> Bridge<T> {
             Some(held) if looks && matches!(held.phase, Phase::Looking(_)) => {
                 let room = card.room.clone();
                 held.phase = Phase::Looking(Some(Box::new(card)));
-                Effect::Look { request, room }
+                vec![Effect::Look { request, room, among: held.answerers() }]
             }
             Some(_) | None => self.post(now, card),
         };
-        Effect::Record { entry, then: vec![then] }
+        Effect::Record { entry, then }
     }
 
-    fn post(&mut self, now: Timestamp, card: Card) -> Effect {
-        if let Some(held) = self.held.get_mut(card.request) {
+    fn post(&mut self, now: Timestamp, card: Card) -> Vec<Effect> {
+        let asked = self.held.get_mut(card.request).map(|held| {
             held.phase = Phase::Posting { clicks: Vec::new() };
-        }
-        Effect::Post { within: card.deadline.since(now), card }
+            Effect::Asked(held.request.from.clone())
+        });
+        let post = Effect::Post { within: card.deadline.since(now), card };
+        asked.into_iter().chain([post]).collect()
     }
 
     /// `None`: the room does not know who is there, so that somebody may be, unless nobody is listed at all.
@@ -50,11 +52,12 @@ impl<T: Tokens> Bridge<T> {
         let Some(held) = self.held.get_mut(id) else { return Vec::new() };
         let Phase::Looking(card) = &mut held.phase else { return Vec::new() };
         let Some(card) = card.take() else { return Vec::new() };
-        let could = |person: &Person| held.answers.admit(person, held.requester.as_ref()).is_ok();
-        if people.map_or(held.answers.approvers.is_nobody(), |people| !people.iter().any(could)) {
+        let held = &*held;
+        let is_nobody = held.answers.iter().any(|rules| rules.approvers.is_nobody());
+        if people.map_or(is_nobody, |people| !people.iter().any(|person| held.admits(person))) {
             return self.refuse(now, id, Refused::Nobody);
         }
-        vec![self.post(now, *card)]
+        self.post(now, *card)
     }
 
     /// The card of a request as it is now, with the buttons that it has.
@@ -137,7 +140,7 @@ impl Held {
             details: self.details,
             instead_of: self.instead_of.as_ref(),
             no_file: self.no_file.as_deref(),
-            approvals: self.answers.approvals,
+            approvals: self.approvals(),
             first: self.first.as_ref(),
         }
     }

@@ -1,8 +1,9 @@
+use std::num::NonZeroU32;
+
 use bridge_model::{ClickReply, Person, Presence};
-use policy::Verdict;
+use policy::{Verdict, WhenChanged};
 
 use super::super::desk::*;
-use std::num::NonZeroU32;
 
 use super::super::*;
 use crate::Said;
@@ -104,6 +105,16 @@ fn more_cards_than_people_can_look_at_are_refused_and_told_together() {
 }
 
 #[test]
+fn refusals_that_are_no_flood_are_each_told() {
+    let mut desk = Desk::new();
+    for number in 1..=3 {
+        let malformed =
+            SourceEvent::Malformed { from: ask(number), headline: "An agent".into(), problem: "no options were offered".into() };
+        assert_eq!(closings(&desk.at(0, Input::Source(malformed))).len(), 1, "{number}");
+    }
+}
+
+#[test]
 fn a_room_has_limits_and_so_have_all_together() {
     let limits: [fn(&mut Limits); 5] = [
         |limits| limits.pace.cards_a_minute = one(),
@@ -136,6 +147,43 @@ fn what_people_refuse_time_and_again_is_not_asked_again_for_a_while() {
 }
 
 #[test]
+fn what_people_were_spared_they_are_spared_under_new_rules() {
+    let mut desk = Desk::new();
+    desk.limit(|limits| limits.pace.cards_a_minute_of_session = one());
+    desk.ask(1);
+    desk.at(1, Input::Rules(Box::new(desk.bridge.rules.clone())));
+    assert!(posted_card(&desk.at(1, Desk::request(2))).is_none());
+    let mut rules = desk.bridge.rules.clone();
+    rules.limits.pace.cards_a_minute_of_session = NonZeroU32::MAX;
+    desk.at(2, Input::Rules(Box::new(rules.clone())));
+    for ask in 3..=5 {
+        let card = desk.ask_and_post(ask);
+        desk.click(&card, 1, ada());
+    }
+    desk.at(2, Input::Rules(Box::new(rules)));
+    assert!(posted_card(&desk.at(2, Desk::request(6))).is_none(), "it was refused three times");
+}
+
+#[test]
+fn a_press_that_waited_for_its_card_is_one_press() {
+    let mut desk = Desk::new();
+    desk.limit(|limits| limits.pace.presses_a_minute = one());
+    let card = desk.ask(1);
+    assert_eq!(replies(&desk.click(&card, 0, ada())), []);
+    assert_eq!(replies(&desk.at(0, Input::Posted(card.request, Ok(card.posted())))), [ClickReply::Chosen]);
+}
+
+#[test]
+fn a_full_table_does_not_keep_what_is_held_from_being_asked_again() {
+    let mut desk = Desk::new();
+    desk.limit(|limits| limits.pace.held_max = 1);
+    desk.rules().policy.when_changed = WhenChanged::AskAgain;
+    desk.ask_and_post(1);
+    let now = Some(Box::new(Desk::asked(1, "rm")));
+    assert!(posted_card(&desk.at(1, Input::Source(SourceEvent::Changed { ask: ask(1), now }))).is_some());
+}
+
+#[test]
 fn one_that_was_allowed_in_between_begins_anew() {
     let mut desk = Desk::new();
     for (ask, button) in [(1, 1), (2, 1), (3, 0), (4, 1), (5, 1)] {
@@ -163,6 +211,8 @@ fn what_policy_allows_is_answered_at_once_and_counted() {
     let effects = desk.at(0, Desk::request(1));
     assert_eq!(told(&effects), ["selected \"allow:once/✅ \""]);
     assert_eq!((effects.len(), desk.bridge.allowed(), desk.bridge.held_len()), (1, 1, 0));
+    desk.at(0, Desk::request(2));
+    assert_eq!(desk.bridge.allowed(), 2);
 }
 
 #[test]

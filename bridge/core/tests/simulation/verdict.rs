@@ -27,23 +27,23 @@ struct Done {
 
 impl World {
     pub(crate) fn due(&mut self, input: &Input) -> Due {
-        let presses = match input {
-            Input::Room(RoomEvent::Clicked(click)) => vec![self.pressed(click)],
-            // Those that waited for the news of their card.
-            Input::Posted(id, Ok(_)) => {
-                let tokens = self.asked.get(id).map(|asked| asked.tokens.clone()).unwrap_or_default();
-                let waited: Vec<_> = self.parked.extract_if(.., |click| tokens.contains_key(&click.token)).collect();
-                waited.iter().map(|click| press(&mut self.asked, click, self.now)).collect()
-            }
-            _ => vec![],
-        };
-        let somebody_there = match input {
-            Input::People(id, people) => self.asked.get(id).filter(|asked| !asked.over).map(|asked| {
-                let may = |people: &Vec<Person>| people.iter().any(|person| asked.may(person.id.as_str()));
-                (*id, people.as_ref().is_none_or(may))
-            }),
-            _ => None,
-        };
+        let mut presses = Vec::new();
+        if let Input::Room(RoomEvent::Clicked(click)) = input {
+            presses.push(self.pressed(click));
+        }
+        // Those that waited for the news of their card.
+        if let Input::Posted(id, Ok(_)) = input {
+            let tokens = self.asked.get(id).map(|asked| asked.tokens.clone()).unwrap_or_default();
+            let waited: Vec<_> = self.parked.extract_if(.., |click| tokens.contains_key(&click.token)).collect();
+            presses.extend(waited.iter().map(|click| press(&mut self.asked, click, self.now)));
+        }
+        let mut somebody_there = None;
+        if let Input::People(id, people) = input
+            && let Some(asked) = self.asked.get(id).filter(|asked| !asked.over)
+        {
+            let may = |people: &Vec<Person>| people.iter().any(|person| asked.may(person.id.as_str()));
+            somebody_there = Some((*id, people.as_ref().is_none_or(may)));
+        }
         Due { presses: presses.into_iter().filter(|press| *press != Press::Nothing).collect(), somebody_there }
     }
 
@@ -66,10 +66,8 @@ impl World {
         let mut done = Done::default();
         self.carry_out(effects, &mut done);
         self.judge_replies(&due.presses, done.replies);
-        let chosen = due.presses.iter().find_map(|press| match press {
-            Press::Chooses(id, at) => Some((*id, *at)),
-            _ => None,
-        });
+        let chosen =
+            due.presses.iter().find_map(|press| if let Press::Chooses(id, at) = press { Some((*id, *at)) } else { None });
         for (id, outcome) in &done.outcomes {
             let Outcome::Selected(offered) = outcome else { continue };
             let option = offered.option();
@@ -113,21 +111,23 @@ impl World {
                 ClickReply::Chosen if !matches!(presses.as_slice().first(), Some(Press::Chooses(..))) => {
                     assert!(self.asked.values().any(|asked| asked.chosen_by.as_deref() == Some(person.as_str())));
                 }
-                reply => match (presses.next(), reply) {
-                    (Some(Press::Chooses(..)), ClickReply::Chosen) | (Some(Press::IsFirst), ClickReply::IsFirst) => {}
-                    (Some(Press::Differs), ClickReply::Differs { .. }) => self.told.differing += 1,
-                    (Some(Press::IsToBeConfirmed(id, at)), ClickReply::ToConfirm(asked)) => {
-                        let private = &mut self.asked.get_mut(id).expect("a request").private;
-                        // People are asked about one choice of a request at a time.
-                        for old in private.values_mut().filter(|old| old.whose == person.as_str()) {
-                            old.is_spent = true;
+                reply @ (ClickReply::Chosen | ClickReply::IsFirst | ClickReply::Differs { .. } | ClickReply::ToConfirm(_)) => {
+                    match (presses.next(), reply) {
+                        (Some(Press::Chooses(..)), ClickReply::Chosen) | (Some(Press::IsFirst), ClickReply::IsFirst) => {}
+                        (Some(Press::Differs), ClickReply::Differs { .. }) => self.told.differing += 1,
+                        (Some(Press::IsToBeConfirmed(id, at)), ClickReply::ToConfirm(asked)) => {
+                            let private = &mut self.asked.get_mut(id).expect("a request").private;
+                            // People are asked about one choice of a request at a time.
+                            for old in private.values_mut().filter(|old| old.whose == person.as_str()) {
+                                old.is_spent = true;
+                            }
+                            let new = Private { whose: person.as_str().to_owned(), at: *at, is_spent: false };
+                            private.insert(asked.button.token, new);
+                            self.told.to_confirm += 1;
                         }
-                        let new = Private { whose: person.as_str().to_owned(), at: *at, is_spent: false };
-                        private.insert(asked.button.token, new);
-                        self.told.to_confirm += 1;
+                        (due, reply) => panic!("it was to be {due:?}, and was answered with {reply:?}"),
                     }
-                    (due, reply) => panic!("it was to be {due:?}, and was answered with {reply:?}"),
-                },
+                }
             }
         }
         assert_eq!(presses.next(), None, "it counts, and was not answered");
@@ -144,6 +144,7 @@ impl World {
                         done.failed.push(entry.request());
                     }
                 }
+                Effect::Asked(_) => {}
                 Effect::Look { request, .. } => self.looking.push(request),
                 Effect::Post { card, .. } => {
                     done.posted.push(card.request);

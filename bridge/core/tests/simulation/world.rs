@@ -186,17 +186,18 @@ impl World {
     /// One of a recent card, mostly; or one that somebody was shown alone, or that a second person has to choose.
     fn a_button(&mut self) -> Option<(RequestId, ButtonToken)> {
         type Pick = fn(&Asked) -> Vec<ButtonToken>;
-        let is_chosen = |asked: &Asked, at| asked.first.as_ref().is_some_and(|(_, chosen)| !asked.over && *chosen == at);
         let of_cards: Pick = |asked| asked.tokens.keys().copied().collect();
         let waiting: Pick = |asked| asked.tokens.keys().filter(|_| !asked.over).copied().collect();
         let private: Pick = |asked| asked.private.keys().copied().collect();
-        let chosen =
-            |asked: &Asked| asked.tokens.iter().filter(|(_, at)| is_chosen(asked, **at)).map(|(token, _)| *token).collect();
-        let (pick, latest): (&dyn Fn(&Asked) -> Vec<ButtonToken>, _) = match self.dice.u8(..6) {
-            0 => (&private, 4),
-            1 => (&chosen, 4),
-            2 | 3 => (&waiting, 12),
-            _ => (&of_cards, 12),
+        let chosen: Pick = |asked| {
+            let is_chosen = |at| asked.first.as_ref().is_some_and(|(_, chosen)| !asked.over && *chosen == at);
+            asked.tokens.iter().filter(|(_, at)| is_chosen(**at)).map(|(token, _)| *token).collect()
+        };
+        let (pick, latest) = match self.dice.u8(..6) {
+            0 => (private, 4),
+            1 => (chosen, 4),
+            2 | 3 => (waiting, 12),
+            _ => (of_cards, 12),
         };
         let buttons: Vec<_> =
             self.asked.iter().flat_map(|(id, asked)| pick(asked).into_iter().map(|token| (*id, token))).collect();
