@@ -10,6 +10,9 @@ use serde_json::value::RawValue;
 use crate::calls::{Fields, Sessions, laid_over};
 use crate::json::{object, read, text};
 
+/// Bytes of a session's id, which is kept for as long as its requests are.
+const SESSION_BYTES_MAX: usize = 4_096;
+
 /// Options whose text together is longer are an attack on whoever has to read them.
 const OPTIONS_BYTES_MAX: usize = 1 << 20;
 
@@ -69,6 +72,9 @@ pub(crate) fn understand(params: Option<&RawValue>, sessions: &Sessions) -> Resu
     let params = params.ok_or("it has no parameters")?;
     let params: Params<'_> = object(params).ok_or("its parameters are not an object")?;
     let session = params.session_id.and_then(text).ok_or("its session id is missing or not a string")?;
+    if SESSION_BYTES_MAX < session.len() {
+        return Err(format!("its session id has {} bytes, and may have {SESSION_BYTES_MAX}", session.len()));
+    }
     let options = options(params.options.ok_or("no options were offered")?)?;
     let call = match call(&params, sessions.version)? {
         // Without the id it could not be noticed that a later update changes what would be done.

@@ -57,9 +57,10 @@ impl FromAgent {
         wire.tell_closed();
     }
 
-    fn look_at(&mut self, message: &Message<'_>) -> Fate {
+    /// `raw`: the message as it came.
+    fn look_at(&mut self, message: &Message<'_>, raw: &str) -> Fate {
         if message.is_method(PERMISSION) {
-            return self.permission(message, None);
+            return self.permission(message, Ok(raw));
         }
         if message.is_method("session/update") {
             self.update(message);
@@ -75,8 +76,8 @@ impl FromAgent {
         Fate::Pass
     }
 
-    /// `problem`: what is wrong with the line itself.
-    fn permission(&mut self, message: &Message<'_>, problem: Option<&str>) -> Fate {
+    /// `raw`: the message as it came, or what is wrong with it.
+    fn permission(&mut self, message: &Message<'_>, raw: Result<&str, &str>) -> Fate {
         let Some(id) = message.id else {
             let problem = "it has no id, so nothing can be answered to it".to_owned();
             let ask = locked(&self.wire.state).next_ask();
@@ -84,7 +85,6 @@ impl FromAgent {
             return Fate::Withhold;
         };
         let key = RpcId::parse(id);
-        let also_ask_client = self.wire.options.also_ask_client;
         // A second request under the same id: the agent has forgotten the first.
         let superseded = locked(&self.wire.state).take(&key);
         if let Some(old) = superseded {
@@ -93,10 +93,7 @@ impl FromAgent {
         // Too many without an answer: the agent's lines wait until there is room.
         let mut state = self.wire.wait_for_room();
         let ask = state.next_ask();
-        let understood = match problem {
-            Some(problem) => Err(problem.to_owned()),
-            None => asks::understand(message.params, &state.sessions),
-        };
+        let understood = raw.map_err(str::to_owned).and_then(|_| asks::understand(message.params, &state.sessions));
         let from = self.wire.reply_to(ask);
         let (understood, asked) = match understood {
             Ok(understood) => {
@@ -106,15 +103,18 @@ impl FromAgent {
             Err(problem) => (None, Err(problem)),
         };
         let session = understood.as_ref().map(|understood| understood.session.clone()).unwrap_or_default();
-        let seen_by_client = also_ask_client && understood.is_some();
-        let held = HeldAsk { ask, id: id.to_owned(), session, withdrawn: understood.is_none(), understood };
-        state.hold(key, held, seen_by_client);
+        // The client is asked once people are, or it could allow what policy refuses.
+        let for_client = raw.ok().filter(|_| self.wire.options.also_ask_client && understood.is_some());
+        let for_client = for_client.map(|raw| raw.trim().into());
+        let withdrawn = understood.is_none();
+        let held = HeldAsk { ask, id: id.to_owned(), session, withdrawn, understood, for_client, client_was_asked: false };
+        state.hold(key, held);
         drop(state);
         match asked {
             Ok(request) => self.news.push(SourceEvent::Requested(Box::new(request))),
             Err(problem) => self.malformed(from, problem),
         }
-        if seen_by_client { Fate::Pass } else { Fate::Withhold }
+        Fate::Withhold
     }
 
     fn malformed(&mut self, from: ReplyTo, problem: String) {
@@ -243,9 +243,9 @@ impl FromAgent {
         let Some((values, was_forgiven)) = forgiven(line) else { return self.look_at_wreck(line) };
         pump::each(&values, |value| match Message::parse(value.get()) {
             Some(message) if was_forgiven && message.is_method(PERMISSION) => {
-                self.permission(&message, Some("it is not valid JSON"))
+                self.permission(&message, Err("it is not valid JSON"))
             }
-            Some(message) => self.look_at(&message),
+            Some(message) => self.look_at(&message, value.get()),
             None => Fate::Pass,
         })
     }
@@ -284,8 +284,8 @@ impl Sieve for FromAgent {
     }
 
     fn look(&mut self, line: &[u8]) -> Fate {
-        match std::str::from_utf8(line).ok().and_then(Message::parse) {
-            Some(message) => self.look_at(&message),
+        match std::str::from_utf8(line).ok().and_then(|raw| Some((Message::parse(raw)?, raw))) {
+            Some((message, raw)) => self.look_at(&message, raw),
             None => self.look_closer(line),
         }
     }

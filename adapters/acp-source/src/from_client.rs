@@ -126,8 +126,8 @@ impl FromClient {
     /// An answer of the client's. To a request that is held it counts only if the client was asked as well.
     fn response(&mut self, key: &RpcId) -> Fate {
         let mut state = locked(&self.wire.state);
-        if state.is_held(key) {
-            if !self.wire.options.also_ask_client || state.is_unseen(key) {
+        if let Some(was_asked) = state.client_was_asked(key) {
+            if !was_asked {
                 drop(state);
                 warn!("the client answered a permission request that it was not asked; its answer is dropped");
                 return Fate::Withhold;

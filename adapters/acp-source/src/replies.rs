@@ -7,54 +7,95 @@ use std::thread;
 use bridge_core::{Replies, SourceError};
 use bridge_model::{Outcome, ReplyTo};
 use serde_json::json;
+use serde_json::value::RawValue;
 use tokio::sync::oneshot;
+use tracing::warn;
 
 use crate::wire::{Wire, locked};
+
+/// Messages that wait for a client that does not read; one more is not sent.
+const TO_CLIENT_MAX: usize = 2_048;
 
 /// Answers the agent. Each request is answered once: whoever takes it out of the table does.
 pub struct AcpReplies {
     /// At most one for each request that is held.
-    to_write: mpsc::Sender<ToWrite>,
+    to_agent: mpsc::Sender<ToAgent>,
+    to_client: mpsc::SyncSender<ToClient>,
 }
 
-struct ToWrite {
+struct ToAgent {
     ask: u64,
     outcome: Outcome,
     written: oneshot::Sender<Result<(), SourceError>>,
 }
 
+enum ToClient {
+    Ask(u64),
+    Cancel(Box<RawValue>),
+}
+
 impl AcpReplies {
-    /// Writes on a thread of its own: an agent that does not read its input keeps that thread waiting, and nobody else.
+    /// Writes on threads of their own: a side that does not read its input keeps its thread waiting, and nobody else.
     pub(crate) fn start(wire: Arc<Wire>) -> io::Result<Self> {
-        let (to_write, writing) = mpsc::channel::<ToWrite>();
+        let (to_client, for_client) = mpsc::sync_channel(TO_CLIENT_MAX);
+        let (to_agent, for_agent) = mpsc::channel::<ToAgent>();
+        let of_client = Arc::clone(&wire);
+        let ask = move || for_client.into_iter().for_each(|told| tell_client(&of_client, &told));
+        thread::Builder::new().name("acp-to-client".into()).spawn(ask)?;
+        let cancel = to_client.clone();
         let write = move || {
-            for ToWrite { ask, outcome, written } in writing {
+            for ToAgent { ask, outcome, written } in for_agent {
                 // Whoever asked may have stopped waiting.
-                let _ = written.send(reply(&wire, ask, &outcome));
+                let _ = written.send(reply(&wire, &cancel, ask, &outcome));
             }
         };
         thread::Builder::new().name("acp-replies".into()).spawn(write)?;
-        Ok(Self { to_write })
+        Ok(Self { to_agent, to_client })
     }
 }
 
 impl Replies for AcpReplies {
+    fn asked(&self, to: &ReplyTo) {
+        send(&self.to_client, ToClient::Ask(to.ask));
+    }
+
     async fn reply(&self, to: &ReplyTo, outcome: &Outcome) -> Result<(), SourceError> {
         let (written, told) = oneshot::channel();
-        let to_write = ToWrite { ask: to.ask, outcome: outcome.clone(), written };
-        self.to_write.send(to_write).map_err(|_| SourceError::Gone)?;
+        let to_agent = ToAgent { ask: to.ask, outcome: outcome.clone(), written };
+        self.to_agent.send(to_agent).map_err(|_| SourceError::Gone)?;
         told.await.unwrap_or(Err(SourceError::Gone))
     }
 }
 
-fn reply(wire: &Wire, ask: u64, outcome: &Outcome) -> Result<(), SourceError> {
+fn send(to_client: &mpsc::SyncSender<ToClient>, told: ToClient) {
+    if to_client.try_send(told).is_err() {
+        warn!("the client does not read, and is not told of a permission request");
+    }
+}
+
+fn tell_client(wire: &Wire, told: &ToClient) {
+    // With the client's end in hand, so that the agent's cancelling of what it is asked comes after it.
+    let mut client = locked(&wire.client);
+    match told {
+        ToClient::Ask(ask) => {
+            let asked = locked(&wire.state).ask_client(*ask);
+            // A client that is gone ends all that is held, elsewhere.
+            let _ = asked.map(|asked| client.line(asked));
+        }
+        ToClient::Cancel(id) => {
+            let cancel = json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}});
+            let _ = client.line(cancel);
+        }
+    }
+}
+
+fn reply(wire: &Wire, to_client: &mpsc::SyncSender<ToClient>, ask: u64, outcome: &Outcome) -> Result<(), SourceError> {
     // With the agent's end in hand, so that a cancelling that was passed on before is seen here, and one that is seen
     // later is also read later by the agent.
     let mut agent = locked(&wire.agent);
     let mut state = locked(&wire.state);
     let (key, held) = state.take_ask(ask).ok_or(SourceError::Withdrawn)?;
-    let client_was_asked = wire.options.also_ask_client && !state.is_unseen(&key);
-    if client_was_asked {
+    if held.client_was_asked {
         state.client_owes(key);
     }
     drop(state);
@@ -62,9 +103,8 @@ fn reply(wire: &Wire, ask: u64, outcome: &Outcome) -> Result<(), SourceError> {
     let told = if held.withdrawn { &Outcome::Cancelled } else { outcome };
     agent.answer(&held.id, told).map_err(|_| SourceError::Gone)?;
     drop(agent);
-    if client_was_asked {
-        let cancel = json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": held.id}});
-        let _ = locked(&wire.client).line(&cancel);
+    if held.client_was_asked {
+        send(to_client, ToClient::Cancel(held.id));
     }
     if told == outcome { Ok(()) } else { Err(SourceError::Withdrawn) }
 }

@@ -1,5 +1,6 @@
 //! The wire between a client and an agent that are both pipes held by the test.
 
+mod client;
 mod rig;
 mod told;
 
@@ -359,30 +360,10 @@ async fn a_flood_of_requests_is_answered_to_the_last() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_asked_too_may_answer_first() {
-    let mut rig = Rig::start(true).await;
-    let line = ask("0", "\"a\"");
-    rig.agent_says(&line);
-    assert_eq!(rig.at_client(), line);
-    let request = rig.requested().await;
-    rig.client_says(&allow("0"));
-    assert_eq!(rig.at_agent(), allow("0"));
-    assert_eq!(rig.withdrawn().await, (request.from.clone(), Withdrawn::AnsweredInClient));
-    assert_eq!(rig.choose(&request, 0).await, Err(SourceError::Withdrawn));
-}
-
-#[tokio::test]
-async fn a_client_that_is_asked_too_is_told_when_the_room_was_first() {
-    let mut rig = Rig::start(true).await;
-    rig.agent_says(&ask("0", "\"a\""));
-    rig.at_client();
-    let request = rig.requested().await;
-    rig.choose(&request, 0).await.expect("taken");
-    rig.at_agent();
-    assert_eq!(rig.at_client(), r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":0}}"#);
-    rig.client_says(&allow("0"));
-    rig.client_says(MARK);
-    assert_eq!(rig.at_agent(), MARK);
+async fn a_session_id_without_end_is_refused() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\"").replace("\"s\"", &format!("\"{}\"", "s".repeat(5_000))));
+    assert!(rig.malformed().await.1.contains("5000 bytes"));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! What both directions share: who is held, the sessions, and the two outgoing ends.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -30,7 +31,7 @@ pub(crate) enum Event {
     AgentClosed,
 }
 
-/// Locks are taken in this order: `agent`, then `state`. `client` is never taken together with another.
+/// Locks are taken in this order: `agent` or `client`, then `state`.
 pub(crate) struct Wire {
     pub(crate) options: Options,
     pub(crate) state: Mutex<State>,
@@ -62,6 +63,10 @@ pub(crate) struct HeldAsk {
     pub(crate) understood: Option<Understood>,
     /// It needs no person's answer any more; `cancelled` is on its way.
     pub(crate) withdrawn: bool,
+    /// The request as it came, for as long as its client is to be asked and has not been.
+    pub(crate) for_client: Option<Box<str>>,
+    /// Whether the client was asked as well. If not, its answer does not count.
+    pub(crate) client_was_asked: bool,
 }
 
 impl Wire {
@@ -130,11 +135,18 @@ impl HeldAsk {
 }
 
 impl State {
-    pub(crate) fn hold(&mut self, key: RpcId, held: HeldAsk, seen_by_client: bool) {
-        if !seen_by_client {
-            remember(&mut self.unseen, key.clone());
-        }
+    pub(crate) fn hold(&mut self, key: RpcId, held: HeldAsk) {
+        remember(&mut self.unseen, key.clone());
         self.held.insert(key, held);
+    }
+
+    /// What the client is asked now, if this still waits and it was not asked before.
+    pub(crate) fn ask_client(&mut self, ask: u64) -> Option<Box<str>> {
+        let (key, held) = self.held.iter_mut().find(|(_, held)| held.ask == ask && !held.withdrawn)?;
+        let (key, asked) = (key.clone(), held.for_client.take()?);
+        held.client_was_asked = true;
+        self.is_seen_now(&key);
+        Some(asked)
     }
 
     pub(crate) fn next_ask(&mut self) -> u64 {
@@ -168,8 +180,9 @@ impl State {
         Some(understood.request(from.clone(), self.sessions.describe(&held.session)))
     }
 
-    pub(crate) fn is_held(&self, key: &RpcId) -> bool {
-        self.held.contains_key(key)
+    /// Whether the client was asked what is held under this id; `None`: nothing is.
+    pub(crate) fn client_was_asked(&self, key: &RpcId) -> Option<bool> {
+        self.held.get(key).map(|held| held.client_was_asked)
     }
 
     /// Takes the request with this id out, so that nobody else can answer it. Followed by [`Wire::tell_room`], as all
@@ -301,8 +314,8 @@ impl LineEnd {
         Ok(())
     }
 
-    /// Adds a line of our own.
-    pub(crate) fn line(&mut self, message: &Value) -> io::Result<()> {
+    /// Adds a line.
+    pub(crate) fn line(&mut self, message: impl Display) -> io::Result<()> {
         let start = if self.line_open { "\n" } else { "" };
         self.pass(format!("{start}{message}\n").as_bytes())
     }
