@@ -1,10 +1,11 @@
 //! Posting cards and closing them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bridge_core::{Backoff, Board, RoomError, Said};
-use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Person, RoomName};
+use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Person, PersonId, RoomName};
 use serenity::all::{ChannelId, EditThread, LightMethod};
 use serenity::http::Route;
 use tokio::time::{Instant, timeout_at};
@@ -113,8 +114,10 @@ impl Board for DiscordBoard {
         speak::say(&self.account, ready, said, until).await
     }
 
-    async fn people(&self, room: &RoomName) -> Result<Option<Vec<Person>>, RoomError> {
-        let people = people::in_room(&self.account, self.account.named(room)?).await;
+    async fn people(&self, room: &RoomName, among: Option<&BTreeSet<PersonId>>) -> Result<Option<Vec<Person>>, RoomError> {
+        let served = self.account.named(room)?;
+        let Some(among) = among.filter(|among| among.len() <= people::LOOKED_UP_MAX) else { return Ok(None) };
+        let people = people::in_room(&self.account, served, among).await;
         Ok(people.unwrap_or_else(|fault| {
             debug!(?fault, "it could not be learned who is in {room}");
             None

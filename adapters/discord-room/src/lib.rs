@@ -85,8 +85,6 @@ pub struct RoomOptions {
     pub threads: Threads,
     /// Who is mentioned on a card, so that people who want no other notification get one.
     pub mention: Mention,
-    /// The people who may answer, beside those who have one of the roles. `None`: anybody may.
-    pub approvers: Option<BTreeSet<PersonId>>,
     /// Roles whose members may answer. The room is lost with any of them.
     pub roles: BTreeSet<RoleId>,
 }

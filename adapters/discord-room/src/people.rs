@@ -8,33 +8,31 @@ use serenity::http::Route;
 
 use crate::account::{Account, ServedRoom};
 use crate::fault::Fault;
+use crate::id;
 use crate::look::{self, Look};
-use crate::{RoomOptions, id};
 
 /// People who are looked up, one after the other, while a request waits to be shown. Of more it is not known who is there.
-const LOOKED_UP_MAX: usize = 16;
+pub(crate) const LOOKED_UP_MAX: usize = 16;
 
-/// Those who may answer and are on the server, as clicks of theirs would show them now.
+/// Those of `among` who are on the server, as clicks of theirs would show them now.
 ///
-/// `None`: others may answer, too. Who has a role, or is there at all, Discord tells only those whom it trusts with
-/// everybody's name.
-pub(crate) async fn in_room(account: &Account, served: &ServedRoom) -> Result<Option<Vec<Person>>, Fault> {
-    let Some(approvers) = knowable(&served.options) else { return Ok(None) };
+/// `None`: it cannot be told. Who has a role, or is there at all, Discord tells only those whom it trusts with everybody's
+/// name.
+pub(crate) async fn in_room(
+    account: &Account,
+    served: &ServedRoom,
+    among: &BTreeSet<PersonId>,
+) -> Result<Option<Vec<Person>>, Fault> {
     let look = look::look(account, served).await?;
     if look.channel.kind == ChannelType::PrivateThread {
         // Only some of those who see its channel are in it.
         return Ok(None);
     }
     let mut people = Vec::new();
-    for person in approvers {
+    for person in among {
         people.extend(member(account, &look, person).await?);
     }
     Ok(Some(people))
-}
-
-/// All who may answer, if Discord can be asked for each.
-fn knowable(room: &RoomOptions) -> Option<&BTreeSet<PersonId>> {
-    room.approvers.as_ref().filter(|people| room.roles.is_empty() && people.len() <= LOOKED_UP_MAX)
 }
 
 /// The person as a click of theirs would show them now; `None`: not on the server.
@@ -82,33 +80,5 @@ fn standing(member: &Member, at: u64) -> Standing {
         (true, _) => Standing::Screening,
         (false, true) => Standing::Silenced,
         (false, false) => Standing::Full,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use bridge_model::{RoleId, RoomName};
-
-    use super::*;
-    use crate::{Mention, Threads};
-
-    #[test]
-    fn who_is_there_is_known_only_where_all_who_may_answer_are_named() {
-        let room = |approvers: Option<usize>, roles: &[&str]| RoomOptions {
-            name: RoomName::new("ops"),
-            channel: "1".to_owned(),
-            threads: Threads::None,
-            mention: Mention::default(),
-            approvers: approvers.map(|count| (0..count).map(|at| PersonId::new(at.to_string())).collect()),
-            roles: roles.iter().map(|role| RoleId::new(*role)).collect(),
-        };
-        let count = |room: &RoomOptions| knowable(room).map(BTreeSet::len);
-        assert_eq!(count(&room(Some(2), &[])), Some(2));
-        assert_eq!(count(&room(Some(LOOKED_UP_MAX), &[])), Some(LOOKED_UP_MAX));
-        // Nobody at all is known, too.
-        assert_eq!(count(&room(Some(0), &[])), Some(0));
-        for unknown in [room(None, &[]), room(Some(2), &["9"]), room(None, &["9"]), room(Some(LOOKED_UP_MAX + 1), &[])] {
-            assert_eq!(count(&unknown), None, "{unknown:?}");
-        }
     }
 }

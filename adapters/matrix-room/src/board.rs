@@ -1,10 +1,11 @@
 //! Posting cards and closing them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bridge_core::{Board, RoomError, Said};
-use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Person, RequestId, RoomName};
+use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Person, PersonId, RequestId, RoomName};
 use matrix_sdk::Room;
 use matrix_sdk::ruma::{EventId, OwnedEventId};
 use serde_json::Value;
@@ -141,7 +142,7 @@ impl Board for MatrixBoard {
         send(&room, MESSAGE, &note, &txn(said.request, &format!("said-{}", said.part)), until).await.map(|_| ())
     }
 
-    async fn people(&self, room: &RoomName) -> Result<Option<Vec<Person>>, RoomError> {
+    async fn people(&self, room: &RoomName, _: Option<&BTreeSet<PersonId>>) -> Result<Option<Vec<Person>>, RoomError> {
         people::present(&self.account, self.account.named(room)?).await
     }
 

@@ -1,10 +1,11 @@
 //! Showing cards on the pages that are open, and on those that will be.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bridge_core::{Board, RoomError, Said};
-use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Person, RoomName};
+use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Person, PersonId, RoomName};
 
 use crate::keys::Keys;
 use crate::notes::Note;
@@ -88,7 +89,7 @@ impl Board for WebBoard {
     }
 
     /// Those who have a page of this room open or had one a moment ago, with a key that is one now.
-    async fn people(&self, room: &RoomName) -> Result<Option<Vec<Person>>, RoomError> {
+    async fn people(&self, room: &RoomName, _: Option<&BTreeSet<PersonId>>) -> Result<Option<Vec<Person>>, RoomError> {
         self.has(room)?;
         let asked = self.served.ask_keys(Keys::sessions).await;
         let sessions = asked.map_err(|problem| RoomError::Unavailable(problem.to_string()))?;

@@ -128,13 +128,13 @@ async fn in_a_room_is_who_has_its_page_open_with_a_key_of_now() {
     assert_eq!(desk.people("desk").await, ["ada", "bob"], "a page that is gone may be back in a moment");
     a_moment().await;
     assert_eq!(desk.people("desk").await, ["ada"]);
-    assert!(desk.board.people(&RoomName::new("elsewhere")).await.is_err());
+    assert!(desk.board.people(&RoomName::new("elsewhere"), None).await.is_err());
 }
 
 #[tokio::test]
 async fn just_after_the_start_nobody_knows_who_had_a_page_open() {
     let desk = Desk::open().await;
-    assert_eq!(desk.board.people(&RoomName::new("desk")).await, Ok(None));
+    assert_eq!(desk.board.people(&RoomName::new("desk"), None).await, Ok(None));
 }
 
 #[tokio::test]
@@ -250,7 +250,7 @@ impl Desk {
     }
 
     async fn people(&self, room: &str) -> Vec<String> {
-        let people = self.board.people(&RoomName::new(room)).await.expect("known").expect("it can tell");
+        let people = self.board.people(&RoomName::new(room), None).await.expect("known").expect("it can tell");
         assert!(people.iter().all(|person| person.presence == Presence::InRoom));
         people.iter().map(|person| person.id.to_string()).collect()
     }

@@ -160,8 +160,13 @@ impl<R: Replies> Hub<R> {
                         room.post(card, within);
                     }
                 }
-                Effect::Look { request, room: name } => match self.rooms.get(&name) {
-                    Some(room) => room.look(request, name),
+                Effect::Asked(to) => {
+                    if let Some(source) = self.sources.get(&to.source) {
+                        source.asked(&to);
+                    }
+                }
+                Effect::Look { request, room: name, among } => match self.rooms.get(&name) {
+                    Some(room) => room.look(request, name, among),
                     None => inputs.push(Input::People(request, None)),
                 },
                 Effect::Update { card, now } => {

@@ -1,11 +1,12 @@
 //! Carries out what the bridge wants shown: posts, closings and private replies, none of which keeps another waiting.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bridge_core::{Board, Clicks, Input, Room, RoomError, RoomEvent, Said};
-use bridge_model::{Card, CardRef, ClickRef, ClickReply, ClosedCard, RequestId, RoomName};
+use bridge_model::{Card, CardRef, ClickRef, ClickReply, ClosedCard, PersonId, RequestId, RoomName};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
@@ -22,6 +23,9 @@ const ANSWERS_MAX: usize = 16;
 
 /// Messages about requests that never had a card, per minute. An agent must not flood a room with refusals.
 const NOTICES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(20).unwrap();
+
+/// Messages that call a request to mind, or people to one, per minute.
+const CALLS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(20).unwrap();
 
 /// How long a closing is tried. After that the next start closes the card.
 const CLOSE_FOR: Duration = Duration::from_mins(15);
@@ -45,7 +49,7 @@ pub(crate) struct RoomHandle {
 /// The channel between the bridge and an adapter: erases the adapter's type.
 trait Commands: Send + Sync {
     fn post(self: Arc<Self>, card: Card, within: Duration);
-    fn look(self: Arc<Self>, request: RequestId, room: RoomName);
+    fn look(self: Arc<Self>, request: RequestId, room: RoomName, among: Option<BTreeSet<PersonId>>);
     fn update(self: Arc<Self>, at: CardRef, card: Card);
     fn say(self: Arc<Self>, said: Said);
     fn close(self: Arc<Self>, card: Option<CardRef>, closed: ClosedCard);
@@ -58,8 +62,8 @@ impl RoomHandle {
         Arc::clone(&self.commands).post(card, within);
     }
 
-    pub(crate) fn look(&self, request: RequestId, room: RoomName) {
-        Arc::clone(&self.commands).look(request, room);
+    pub(crate) fn look(&self, request: RequestId, room: RoomName, among: Option<BTreeSet<PersonId>>) {
+        Arc::clone(&self.commands).look(request, room, among);
     }
 
     pub(crate) fn update(&self, at: CardRef, card: Card) {
@@ -109,6 +113,7 @@ struct Service<B> {
     closing_at_once: Semaphore,
     answers: Arc<Semaphore>,
     notices: DefaultDirectRateLimiter,
+    calls: DefaultDirectRateLimiter,
 }
 
 /// Connects an account in the background, for as long as it takes, and forwards what its rooms report.
@@ -126,6 +131,7 @@ pub(crate) fn serve<R: Room + 'static>(make: impl Fn() -> R + Send + 'static, na
         closing_at_once: Semaphore::new(CLOSING_AT_ONCE),
         answers: Arc::new(Semaphore::new(ANSWERS_MAX)),
         notices: RateLimiter::direct(Quota::per_minute(NOTICES_PER_MINUTE)),
+        calls: RateLimiter::direct(Quota::per_minute(CALLS_PER_MINUTE)),
     };
     tokio::spawn(async move {
         let mut wait = PAUSE_MIN;
@@ -269,9 +275,9 @@ impl<B: Board> Commands for Service<B> {
         });
     }
 
-    fn look(self: Arc<Self>, request: RequestId, room: RoomName) {
+    fn look(self: Arc<Self>, request: RequestId, room: RoomName, among: Option<BTreeSet<PersonId>>) {
         tokio::spawn(async move {
-            let people = async { self.board().await?.people(&room).await };
+            let people = async { self.board().await?.people(&room, among.as_ref()).await };
             let people = match tokio::time::timeout(LOOK_FOR, people).await {
                 Ok(Ok(people)) => people,
                 Ok(Err(problem)) => {
@@ -294,7 +300,8 @@ impl<B: Board> Commands for Service<B> {
     }
 
     fn say(self: Arc<Self>, said: Said) {
-        if self.notices.check().is_err() {
+        // Refusals, of which an agent can cause any number, must not silence what calls people.
+        if self.calls.check().is_err() {
             debug!(request.id = %said.request, "too many messages in a minute; one is not sent");
             return;
         }

@@ -8,7 +8,7 @@ use bridge_core::wording::Words;
 use bridge_core::{Board as _, Clicks as _, Room as _, RoomEvent, Said, file};
 use bridge_model::{
     Button, ButtonStyle, ButtonToken, Card, CardRef, Click, ClickReply, ClosedCard, Digest, Ending, MessageId, Origin, PersonId,
-    RequestId, RoleId, RoomName, Secret, Section, SectionBody, Shown, SourceName, Timestamp, ToConfirm,
+    RequestId, RoomName, Secret, Section, SectionBody, Shown, SourceName, Timestamp, ToConfirm,
 };
 use countersign_tests::{Post, Simcord, until, within};
 use discord_room::{DiscordBoard, DiscordClicks, DiscordRoom, Mention, Options, RoomOptions, Threads};
@@ -176,7 +176,7 @@ async fn without_the_permission_to_read_a_reminder_is_no_reply() {
     let bot = channel.server.world.bot.clone();
     let deny = json!({"target": bot, "permissions": ["read_message_history"]});
     channel.server.act("deny", deny).await;
-    let again = Channel::join(channel.server, Some(BTreeSet::new()), &[]).await;
+    let again = Channel::join(channel.server).await;
     let said = Said {
         request: request(),
         part: "remind-50".to_owned(),
@@ -193,25 +193,24 @@ async fn without_the_permission_to_read_a_reminder_is_no_reply() {
 async fn who_is_there_is_who_may_answer_and_is_on_the_server() {
     let channel = Channel::open().await;
     let people = channel.server.world.people.clone();
-    let here = async |board: &DiscordBoard| {
-        let people = board.people(&RoomName::new(ROOM)).await.expect("no error");
+    let among: BTreeSet<PersonId> = [&people.ada, &people.bob].map(|person| PersonId::new(person.as_str())).into();
+    let look = async |among: Option<&BTreeSet<PersonId>>| {
+        let people = channel.board.people(&RoomName::new(ROOM), among).await.expect("no error");
         people.map(|people| people.into_iter().map(|person| person.id.to_string()).collect::<BTreeSet<_>>())
     };
-    assert_eq!(here(&channel.board).await, Some([people.ada.clone(), people.bob.clone()].into()));
+    assert_eq!(look(Some(&among)).await, Some([people.ada.clone(), people.bob.clone()].into()));
     channel.server.act("leave", json!({"user": people.bob})).await;
-    assert_eq!(here(&channel.board).await, Some([people.ada.clone()].into()));
+    assert_eq!(look(Some(&among)).await, Some([people.ada.clone()].into()));
+    assert_eq!(look(Some(&BTreeSet::new())).await, Some(BTreeSet::new()));
     // Not to be told who is there is not to be told that nobody is.
     for (status, code) in [(500, 0), (403, 50001), (404, 0)] {
         let path = format!("/guilds/*/members/{}", people.ada);
         channel.server.act("fault", json!({"kind": "status", "status": status, "code": code, "path": path})).await;
-        assert_eq!(here(&channel.board).await, None, "{status}");
+        assert_eq!(look(Some(&among)).await, None, "{status}");
     }
-    let role = channel.server.act("make_role", json!({"name": "ops"})).await;
-    let role = role.as_str().expect("an id").to_owned();
-    let with_role = Channel::join(channel.server, Some([PersonId::new(people.ada.as_str())].into()), &[&role]).await;
-    assert_eq!(here(&with_role.board).await, None);
-    let anyone = Channel::join(with_role.server, None, &[]).await;
-    assert_eq!(here(&anyone.board).await, None);
+    let many = (1..=17).map(|id| PersonId::new(id.to_string())).collect();
+    assert_eq!(look(Some(&many)).await, None, "too many to look for");
+    assert_eq!(look(None).await, None, "anybody may");
 }
 
 /// A channel, and the adapter in it.
@@ -222,22 +221,17 @@ struct Channel {
 }
 
 impl Channel {
-    /// Where Ada and Bob may answer.
     async fn open() -> Self {
-        let server = Simcord::start().await;
-        let people = &server.world.people;
-        let approvers = [&people.ada, &people.bob].map(|person| PersonId::new(person.as_str())).into();
-        Self::join(server, Some(approvers), &[]).await
+        Self::join(Simcord::start().await).await
     }
 
-    async fn join(server: Simcord, approvers: Option<BTreeSet<PersonId>>, roles: &[&str]) -> Self {
+    async fn join(server: Simcord) -> Self {
         let room = RoomOptions {
             name: RoomName::new(ROOM),
             channel: server.world.channel.clone(),
             threads: Threads::None,
             mention: Mention::default(),
-            approvers,
-            roles: roles.iter().map(|role| RoleId::new(*role)).collect(),
+            roles: BTreeSet::new(),
         };
         let options = Options {
             token: Secret::new(server.world.token.clone()),

@@ -1,11 +1,11 @@
 //! Carries out what the bridge wants shown, as the program does: side by side, a closing until it is done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bridge_core::{Backoff, Board, Input, RoomError, Said};
-use bridge_model::{Card, CardRef, ClickRef, ClickReply, ClosedCard, RequestId, RoomName};
+use bridge_model::{Card, CardRef, ClickRef, ClickReply, ClosedCard, PersonId, RequestId, RoomName};
 use countersign_tests::rest;
 use tokio::sync::mpsc;
 
@@ -31,10 +31,10 @@ impl<B: Board> Showing<B> {
         });
     }
 
-    pub(crate) fn look(&self, request: RequestId, room: RoomName) {
+    pub(crate) fn look(&self, request: RequestId, room: RoomName, among: Option<BTreeSet<PersonId>>) {
         let (board, inbox) = (self.board.clone(), self.inbox.clone());
         tokio::spawn(async move {
-            let people = board.people(&room).await.unwrap_or_default();
+            let people = board.people(&room, among.as_ref()).await.unwrap_or_default();
             let _ = inbox.send(Input::People(request, people));
         });
     }

@@ -109,7 +109,6 @@ impl Day {
             channel: discord.channel().to_string(),
             threads: if dice.bool() { Threads::None } else { Threads::PerSession },
             mention: Mention::default(),
-            approvers: Some(crowd.approvers.map(|id| PersonId::new(id.to_string())).into()),
             roles: BTreeSet::new(),
         };
         let options = discord_room::Options {
@@ -224,7 +223,8 @@ impl Day {
             match effect {
                 Effect::Record { then, .. } => then.into_iter().rev().for_each(|effect| todo.push_front(effect)),
                 Effect::Post { card, within } => self.showing.post(card, within),
-                Effect::Look { request, room } => self.showing.look(request, room),
+                Effect::Look { request, room, among } => self.showing.look(request, room, among),
+                Effect::Asked(_) => {}
                 Effect::Update { card, now } => self.showing.update(card, now),
                 Effect::Say(said) => self.showing.say(said),
                 Effect::Close { card, closed } => self.showing.close(card, closed),

@@ -1,7 +1,9 @@
 //! What the Discord adapter needs to know.
 
+use std::collections::BTreeSet;
+
 use bridge_config::{Config, RoomConfig, Service};
-use bridge_model::RoomName;
+use bridge_model::{RoleId, RoomName};
 use discord_room::{Mention, Threads};
 use policy::{Listed, Who};
 
@@ -19,7 +21,6 @@ pub(crate) fn options(config: &Config) -> Option<discord_room::Options> {
 
 fn room_options(name: &RoomName, room: &RoomConfig) -> Option<discord_room::RoomOptions> {
     let Service::Discord { channel, thread_per_session, mention } = &room.service else { return None };
-    let (by_all, listed) = who(room);
     let mention = match &room.answers.rules.approvers.who {
         Who::Listed(Listed { people, roles }) if *mention => Mention { people: people.clone(), roles: roles.clone() },
         Who::Listed(_) | Who::Anyone => Mention::default(),
@@ -29,23 +30,13 @@ fn room_options(name: &RoomName, room: &RoomConfig) -> Option<discord_room::Room
         channel: channel.clone(),
         threads: if *thread_per_session { Threads::PerSession } else { Threads::None },
         mention,
-        approvers: by_all.then_some(listed.people),
-        roles: listed.roles,
+        roles: roles(room),
     })
 }
 
-/// All who are listed for whatever kind of tool call, and whether nobody else may answer any.
-fn who(room: &RoomConfig) -> (bool, Listed) {
+/// All roles that are listed for whatever kind of tool call.
+fn roles(room: &RoomConfig) -> BTreeSet<RoleId> {
     let rules = [&room.answers.rules].into_iter().chain(room.answers.by_kind.values());
-    let mut all = (true, Listed::default());
-    for rules in rules {
-        match &rules.approvers.who {
-            Who::Anyone => all.0 = false,
-            Who::Listed(listed) => {
-                all.1.people.extend(listed.people.clone());
-                all.1.roles.extend(listed.roles.clone());
-            }
-        }
-    }
-    all
+    let listed = rules.filter_map(|rules| if let Who::Listed(listed) = &rules.approvers.who { Some(listed) } else { None });
+    listed.flat_map(|listed| listed.roles.clone()).collect()
 }
