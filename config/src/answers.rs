@@ -26,6 +26,21 @@ pub struct Answers {
     pub escalate: Option<Escalate>,
 }
 
+impl Answers {
+    /// The rules, and those for single kinds.
+    pub fn all_rules(&self) -> impl Iterator<Item = (Option<ToolKind>, &AnswerRules)> {
+        [(None, &self.rules)].into_iter().chain(self.by_kind.iter().map(|(kind, rules)| (Some(*kind), rules)))
+    }
+
+    /// Whether something takes more than one press of an approver, at once.
+    pub(crate) fn take_more(&self) -> bool {
+        self.all_rules().any(|(_, rules)| {
+            let AnswerRules { approvers: _, requester_may_answer, approvals, confirm, arm_delay } = rules;
+            !requester_may_answer || *approvals != Approvals::One || !confirm.is_empty() || !arm_delay.is_zero()
+        })
+    }
+}
+
 /// Who is called when a request has waited for long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Escalate {
@@ -145,7 +160,8 @@ fn escalate(mut section: Section<'_>, lifetime: Duration) -> Option<Escalate> {
         section.missing("after", "say when, such as after = \"2m\"");
         return None;
     };
-    let span = span(&after, Duration::from_secs(1), lifetime);
+    // At its end there is nothing left to call anybody to.
+    let span = span(&after, Duration::from_secs(1), lifetime.saturating_sub(Duration::from_secs(1)));
     if room.is_none() && mention.is_empty() {
         section.refuse("room", "and mention are missing", "say where, or whom to mention");
         return None;

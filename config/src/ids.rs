@@ -15,6 +15,12 @@ pub(crate) fn user_id(entry: &Entry<'_>, server: &str) -> Option<PersonId> {
     if is_user_id(&text) {
         return Some(PersonId::new(text));
     }
+    // Servers have names in small letters, and an id that is spelt otherwise is nobody's.
+    let small = text.split_once(':').map(|(local, server)| format!("{local}:{}", server.to_lowercase()));
+    if let Some(small) = small.filter(|small| is_user_id(small)) {
+        entry.refuse(format!("{text:?} is not how a Matrix user id is spelt"), format!("write it as {small:?}"));
+        return None;
+    }
     let is_bare = !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._=-/+".contains(&b));
     let local = if is_bare { text.as_str() } else { "ada" };
     entry.refuse(format!("{text:?} is not a Matrix user id"), format!("write it as \"@{local}:{server}\""));
@@ -118,7 +124,8 @@ pub(crate) fn is_snowflake(text: &str) -> bool {
 
 pub(crate) fn is_user_id(text: &str) -> bool {
     let parts = text.strip_prefix('@').and_then(|rest| rest.split_once(':'));
-    text.len() <= ID_BYTES_MAX && parts.is_some_and(|(local, server)| is_word(local) && is_word(server))
+    text.len() <= ID_BYTES_MAX
+        && parts.is_some_and(|(local, server)| is_word(local) && is_word(server) && !server.contains(char::is_uppercase))
 }
 
 fn is_word(text: &str) -> bool {

@@ -21,6 +21,11 @@ fn permission(text: &str) -> Result<(Key, Verdict), String> {
     let verdict = Verdict::named(verdict.trim())
         .ok_or_else(|| format!("{:?} is not a verdict: use {}", verdict.trim(), Verdict::ALL.map(Verdict::name).join(", ")))?;
     let key = match (key.strip_prefix(TITLE), key.trim()) {
+        (Some(title), _) if title.trim() != title => {
+            return Err(format!(
+                "the title {title:?} begins or ends with a space; write title:TEXT=VERDICT without any around TEXT"
+            ));
+        }
         (Some(title), _) => Key::Title(title.to_owned()),
         (None, "default") => Key::Default,
         (None, name) => Key::Kind(ToolKind::named(name).ok_or_else(|| {
@@ -65,7 +70,7 @@ mod tests {
             ("ask", vec![(Key::Default, Ask)]),
             ("execute=ask,default=auto_deny", vec![(kind(ToolKind::Execute), Ask), (Key::Default, AutoDeny)]),
             (" read = auto_allow , other=ask", vec![(kind(ToolKind::Read), AutoAllow), (kind(ToolKind::Other), Ask)]),
-            ("title:a=b, c =auto_deny", vec![(Key::Title("a=b, c ".into()), AutoDeny)]),
+            ("title:a=b, c= auto_deny", vec![(Key::Title("a=b, c".into()), AutoDeny)]),
         ] {
             assert_eq!(permissions(text), Ok(expected), "{text:?}");
         }
@@ -75,6 +80,7 @@ mod tests {
     fn what_is_no_verdict_or_no_key_is_said() {
         for (text, said) in [
             ("", "\"\" is not a verdict: use auto_allow, ask, auto_deny"),
+            ("title:make test = auto_deny", "the title \"make test \" begins or ends with a space"),
             ("execute", "\"execute\" is not a verdict: use auto_allow, ask, auto_deny"),
             ("execute=allow", "\"allow\" is not a verdict: use auto_allow, ask, auto_deny"),
             ("exceute=ask", "\"exceute\" is not a tool kind: use read, edit,"),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bridge_model::{PersonId, RoomName};
-use policy::{Approvers, Listed, Who};
+use policy::{Approvals, Approvers, Listed, WhenNobody, Who};
 
 use crate::answers::{Answers, Told, Wrong, answers};
 use crate::discord;
@@ -38,8 +38,7 @@ impl RoomConfig {
     /// Whether somebody may not answer what they launched.
     #[must_use]
     pub fn asks_who_launched(&self) -> bool {
-        let Answers { rules, by_kind, .. } = &self.answers;
-        [rules].into_iter().chain(by_kind.values()).any(|rules| !rules.requester_may_answer)
+        self.answers.all_rules().any(|(_, rules)| !rules.requester_may_answer)
     }
 }
 
@@ -180,7 +179,7 @@ fn web_room(mut section: Section<'_>, flag: &Entry<'_>, around: &Around<'_>) -> 
     let answers =
         answers(&mut section, Approvers { who: nobody_unless(&who), power_min: None, bots }, around.lifetime, approvers)?;
     who.ok()?;
-    warn(&section.at, &answers.rules.approvers, around);
+    warn(&section.at, &answers, around);
     Some(RoomConfig { service: Service::Web, answers, details })
 }
 
@@ -205,7 +204,7 @@ fn matrix_room(
     let room_id = id.and_then(|id| ids::room_id(id).filter(|room_id| is_free(&section, id, room_id, taken)));
     let answers = answers(&mut section, Approvers { who: nobody_unless(&who), power_min, bots }, around.lifetime, approvers)?;
     who.ok()?;
-    warn(&section.at, &answers.rules.approvers, around);
+    warn(&section.at, &answers, around);
     Some(RoomConfig { service: Service::Matrix { room_id: room_id?, reactions }, answers, details })
 }
 
@@ -232,7 +231,7 @@ fn discord_room(
     }
     let answers = answers(&mut section, approvers, around.lifetime, discord_who)?;
     who.ok()?;
-    warn(&section.at, &answers.rules.approvers, around);
+    warn(&section.at, &answers, around);
     Some(RoomConfig { service: Service::Discord { channel: channel?, thread_per_session, mention }, answers, details })
 }
 
@@ -321,10 +320,33 @@ fn who(section: &mut Section<'_>, people: impl Fn(&Entry<'_>) -> Option<BTreeSet
     people(&entry).map(|people| Some(Who::Listed(Listed::people(people)))).ok_or(Wrong)
 }
 
-fn warn(at: &str, approvers: &Approvers, around: &Around<'_>) {
+fn warn(at: &str, answers: &Answers, around: &Around<'_>) {
+    for (kind, rules) in answers.all_rules() {
+        let at = kind.map_or_else(|| at.to_owned(), |kind| format!("{at}.kinds.{}", kind.name()));
+        // What a kind has from its room was said of the room.
+        if kind.is_none() || rules.approvers != answers.rules.approvers {
+            warn_of_approvers(&at, &rules.approvers, answers.when_nobody, around);
+        }
+        let is_new = kind.is_none() || *rules != answers.rules;
+        if let Who::Listed(Listed { people, roles }) = &rules.approvers.who
+            && (is_new && rules.approvals == Approvals::Two && people.len() == 1 && roles.is_empty())
+        {
+            around.problems.warn(format!("{at}.approvals is 2, and there is one approver, so nothing can be allowed there"));
+        }
+        if is_new && around.lifetime <= rules.arm_delay {
+            around.problems.warn(format!("{at}.arm_delay is as long as requests wait, so nothing can be allowed there"));
+        }
+    }
+}
+
+fn warn_of_approvers(at: &str, approvers: &Approvers, when_nobody: WhenNobody, around: &Around<'_>) {
     let Who::Listed(listed) = &approvers.who else { return };
     if listed.is_empty() {
-        around.problems.warn(format!("{at}.approvers is empty, so nobody can answer there and every request expires"));
+        let so = match when_nobody {
+            WhenNobody::Refuse => "every request is refused at once",
+            WhenNobody::Wait => "every request expires",
+        };
+        around.problems.warn(format!("{at}.approvers is empty, so nobody can answer there and {so}"));
     }
     let own = around.matrix.map(|matrix| &matrix.user);
     for id in &listed.people {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bridge_model::ToolKind;
 use policy::{LIFETIME_MAX, Mode, Policy, RefusalStyle, Verdict, WhenChanged, WhenOutside};
 
-use crate::problem::Problems;
+use crate::problem::{Origin, Problems};
 use crate::section::{Entry, Section};
 
 const LIFETIME: Duration = Duration::from_mins(5);
@@ -26,6 +26,11 @@ pub(crate) fn policy(root: &mut Section<'_>, problems: &Problems) -> Policy {
     let by_title = take("titles").and_then(|entry| entry.section()).map(by_title).unwrap_or_default();
     let mut verdicts = mode.map(Mode::verdicts).unwrap_or_default();
     verdicts.by_kind.extend(by_kind);
+    let is_looser = |verdict: &Verdict| *verdict < Verdict::AutoDeny;
+    if mode == Some(Mode::DenyAll) && verdicts.by_kind.values().chain(&default).any(is_looser) {
+        let what = "is \"deny-all\", and other rules do not deny";
+        problems.add(Origin::File, "policy.mode", what, "remove the mode, or the rules under it that say ask or auto_allow");
+    }
     verdicts.by_title = by_title;
     verdicts.default = default.or(verdicts.default).or(Some(Verdict::Ask));
     let asking = Policy::asking(take("lifetime").and_then(|entry| lifetime(&entry)).unwrap_or(LIFETIME));

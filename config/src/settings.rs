@@ -86,6 +86,12 @@ pub(crate) fn acp(section: Option<Section<'_>>, rooms: &BTreeMap<RoomName, Optio
             None
         }
     };
+    let asked = room.as_ref().and_then(|name| rooms.get(name)?.as_ref());
+    if also_ask_client && asked.is_some_and(|room| room.answers.take_more()) {
+        let what = "is true, and the room that is asked takes more than one press of an approver";
+        let advice = "remove one of the two: whoever sits at the client answers alone, and at once";
+        problems.add(Origin::File, "acp.also_ask_client", what, advice);
+    }
     Acp { room, also_ask_client, name }
 }
 

@@ -33,7 +33,15 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
         Err(problems) => return wrong(&problems),
     };
     log::start(&config.as_ref().map_or_else(log::default, |config| config.log.clone()));
-    let requester = match requester(&args, config.as_ref()) {
+    // From here on it is no reason to end.
+    let hangup = match unix::signal(SignalKind::hangup()) {
+        Ok(hangup) => hangup,
+        Err(problem) => {
+            error!("signals cannot be listened to: {problem}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let requester = match requester(args.requester.as_deref(), config.as_ref()) {
         Ok(requester) => requester,
         Err(problem) => {
             error!("{problem}");
@@ -64,7 +72,7 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
         }
         None => return EXIT_CONFIG.into(),
     };
-    let served = Served { config: config.as_ref(), launch, requester, ledger, reserved };
+    let served = Served { config: config.as_ref(), launch, requester, hangup, ledger, reserved };
     match between(&args, served, agent).await {
         Ok(how) => hand_on(how),
         Err(problem) => {
@@ -92,18 +100,19 @@ struct Served<'a> {
     config: Option<&'a Config>,
     launch: Launch,
     requester: Option<PersonId>,
+    hangup: unix::Signal,
     ledger: Option<Ledger>,
     reserved: Reserved,
 }
 
 /// Serves until the agent's output ends, its client is gone, or a signal comes; then ends the agent.
 async fn between(args: &AcpArgs, served: Served<'_>, mut agent: Agent) -> io::Result<ExitHow> {
-    let Served { config, launch, requester, ledger, reserved } = served;
+    let Served { config, launch, requester, hangup, ledger, reserved } = served;
     let name = SourceName::new("acp");
     let configured = config.map(|config| &config.acp);
     let options = Options {
         name: name.clone(),
-        also_ask_client: args.also_ask_client || configured.is_some_and(|acp| acp.also_ask_client),
+        also_ask_client: configured.is_some_and(|acp| acp.also_ask_client),
         agent_name: args.name.clone().or_else(|| configured?.name.clone()),
     };
     let source = AcpSource::on_stdio(options, &mut agent)?;
@@ -123,10 +132,11 @@ async fn between(args: &AcpArgs, served: Served<'_>, mut agent: Agent) -> io::Re
     let mut hub = Hub::new(first, ledger, rooms, sources, inbox);
     hub.close_what_was_left();
     let fixed = config.map(reload::fixed).unwrap_or_default();
-    let reloading =
-        reload::on_signal(unix::signal(SignalKind::hangup())?, args.config.config.clone(), fixed, sender, move |config| {
-            rules(Some(config))
-        });
+    let asked_for = args.requester.clone();
+    let reloading = reload::on_signal(hangup, args.config.config.clone(), fixed, sender, move |config| {
+        self::requester(asked_for.as_deref(), Some(config))?;
+        Ok(rules(Some(config)))
+    });
     let reloading = tokio::spawn(reloading);
 
     let ended = hub
@@ -197,13 +207,20 @@ async fn grace() {
 }
 
 /// Whoever launched the agent, which has to be known where they may not answer themselves.
-fn requester(args: &AcpArgs, config: Option<&Config>) -> Result<Option<PersonId>, String> {
+fn requester(asked_for: Option<&str>, config: Option<&Config>) -> Result<Option<PersonId>, String> {
     let room = config.and_then(|config| Some((config.acp.room.as_ref()?, config.rooms.get(config.acp.room.as_ref()?)?)));
     let Some((name, room)) = room else { return Ok(None) };
-    match &args.requester {
+    match asked_for {
         Some(text) => {
             let nobody = || format!("--requester {text:?} is nobody's id in the service of {name}");
-            room.person(text).map(Some).ok_or_else(nobody)
+            let requester = room.person(text).ok_or_else(nobody)?;
+            let lists = |who: &Who| matches!(who, Who::Listed(listed) if listed.people.contains(&requester));
+            if room.asks_who_launched() && !room.answers.all_rules().any(|(_, rules)| lists(&rules.approvers.who)) {
+                warn!(
+                    "--requester {text} is not listed under rooms.{name}.approvers; under another id they may answer what they launch"
+                );
+            }
+            Ok(Some(requester))
         }
         None if room.asks_who_launched() => Err(format!(
             "rooms.{name}.requester_may_answer is false, so it has to be known who launches the agent: add --requester ID"
@@ -264,13 +281,14 @@ fn announce(config: Option<&Config>, launch: &Launch) {
     for warning in &config.warnings {
         warn!("{warning}");
     }
+    let narrowed = launch.verdicts.all().map(|(key, verdict)| format!("{key} = {}", verdict.name()));
+    let narrowed = narrowed.collect::<Vec<_>>().join(", ");
+    if !narrowed.is_empty() {
+        info!("this launch narrows the policy: {narrowed}");
+    }
     match &config.acp.room {
         None => warn!("no room is configured, so every permission request is refused"),
         Some(room) => {
-            let who = config.rooms.get(room).map(|room| &room.answers.rules.approvers.who);
-            if who.is_some_and(|who| matches!(who, Who::Listed(listed) if listed.is_empty())) {
-                warn!("rooms.{room}.approvers is empty, so nobody can answer, and every permission request will expire");
-            }
             let lifetime = launch.lifetime.unwrap_or(config.policy.lifetime);
             info!("permission requests go to {room}; one that nobody answers within {lifetime:?} is refused");
         }

@@ -62,9 +62,6 @@ pub(crate) enum Command {
 pub(crate) struct AcpArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
-    /// Also show permission requests to the client; the first answer counts.
-    #[arg(long)]
-    pub(crate) also_ask_client: bool,
     /// What cards call the agent. Otherwise: `name` under [acp], or what the agent calls itself.
     #[arg(long, value_name = "NAME", value_parser = bridge_config::agent_name)]
     pub(crate) name: Option<String>,
@@ -146,7 +143,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "ID", requires = "person")]
     pub(crate) role: Vec<String>,
     /// As for `acp`.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", requires = "person")]
     pub(crate) requester: Option<String>,
     /// As for `acp`.
     #[arg(long, value_name = "KEY=VERDICT", value_parser = Permissions::read)]

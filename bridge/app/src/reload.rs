@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ReloadArgs) -> ExitCode {
     };
     match told {
         Ok(()) => {
-            say("The bridge was told to read its configuration again; its log says what became of it.");
+            say("The bridge was told to read its configuration again; its log, on standard error, says what became of it.");
             ExitCode::SUCCESS
         }
         Err(problem) => {
@@ -37,22 +37,23 @@ pub(crate) fn run(args: &ReloadArgs) -> ExitCode {
     }
 }
 
-/// Has the hub go by new rules whenever the signal comes. `rules` makes them of a configuration.
+/// Has the hub go by new rules whenever the signal comes. `rules` makes them of a configuration that can be used now.
 pub(crate) async fn on_signal(
     mut hangup: Listened,
     named: Option<PathBuf>,
     before: BTreeMap<String, String>,
     inbox: Inbox,
-    rules: impl Fn(&Config) -> Rules,
+    rules: impl Fn(&Config) -> Result<Rules, String>,
 ) {
     while hangup.recv().await.is_some() {
-        match read(named.as_deref(), &before) {
-            Ok(config) => {
+        let read = read(named.as_deref(), &before).and_then(|config| Ok((rules(&config)?, config)));
+        match read {
+            Ok((rules, config)) => {
                 for warning in &config.warnings {
                     warn!("{warning}");
                 }
                 info!("the configuration was read again: {}", config.file.display());
-                if inbox.send(Input::Rules(Box::new(rules(&config)))).await.is_err() {
+                if inbox.send(Input::Rules(Box::new(rules))).await.is_err() {
                     return;
                 }
             }
@@ -72,10 +73,20 @@ fn read(named: Option<&Path>, before: &BTreeMap<String, String>) -> Result<Confi
 
 /// What cannot change while the bridge runs, by its key.
 pub(crate) fn fixed(config: &Config) -> BTreeMap<String, String> {
-    let rooms = config.rooms.iter().map(|(name, room)| (format!("rooms.{name}"), format!("{:?}", room.service)));
-    let room = config.acp.room.as_ref().map(|room| ("acp.room".to_owned(), room.to_string()));
-    let state_dir = ("state_dir".to_owned(), config.state_dir.display().to_string());
-    rooms.chain(room).chain([state_dir]).collect()
+    let Config { state_dir, log, acp, matrix, discord, web, .. } = config;
+    let rooms = config.rooms.iter().flat_map(|(name, room)| {
+        let has_power_min = room.answers.rules.approvers.power_min.is_some();
+        [(format!("rooms.{name}"), format!("{:?}", room.service)), (format!("rooms.{name}.power_min"), has_power_min.to_string())]
+    });
+    let others = [
+        ("state_dir", state_dir.display().to_string()),
+        ("log", format!("{log:?}")),
+        ("acp", format!("{acp:?}")),
+        ("matrix", format!("{matrix:?}")),
+        ("discord", format!("{discord:?}")),
+        ("web", format!("{web:?}")),
+    ];
+    rooms.chain(others.map(|(key, value)| (key.to_owned(), value))).collect()
 }
 
 fn changed(before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Option<String> {

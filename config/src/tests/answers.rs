@@ -20,7 +20,10 @@ fn what_it_takes_is_read_as_it_is_written() {
                 escalate = { after = \"2m\", room = \"ops\", mention = [\"@bob:example.org\"] }\n\
                 [rooms.builds.kinds.read]\napprovals = 1\narm_delay = \"0s\"\n\
                 [rooms.builds.kinds.delete]\napprovers = [\"@eve:example.org\"]\n";
-    let config = check(&format!("[acp]\nroom = \"builds\"\n{MATRIX}{OPS}{BUILDS}{text}"), &[], &[]).expect("a configuration");
+    let warned = "warning: rooms.builds.approvals is 2, and there is one approver";
+    let warned_of_delete = "warning: rooms.builds.kinds.delete.approvals is 2, and there is one approver";
+    let text = format!("[acp]\nroom = \"builds\"\n{MATRIX}{OPS}{BUILDS}{text}");
+    let config = check(&text, &[], &[warned, warned_of_delete]).expect("a configuration");
     let answers = &config.rooms[&RoomName::new("builds")].answers;
     let rules = &answers.rules;
     assert_eq!((rules.approvals, rules.arm_delay, rules.requester_may_answer), (Approvals::Two, Duration::from_secs(1), false));
@@ -57,11 +60,44 @@ fn what_makes_no_sense_is_said_by_its_key() {
         ("escalate = { after = \"6m\", room = \"builds\" }", "rooms.builds.escalate.after: \"6m\" is too short or too long"),
         ("escalate = { after = \"2m\", room = \"nowhere\" }", "rooms.builds.escalate.room: \"nowhere\" is not a configured room"),
         ("escalate = { after = \"2m\", mention = [\"bob\"] }", "rooms.builds.escalate.mention: \"bob\" is nobody's id"),
+        ("escalate = { after = \"5m\", room = \"builds\" }", "rooms.builds.escalate.after: \"5m\" is too short or too long"),
+        (
+            "bots = [\"@relay:Example.org\"]",
+            "rooms.builds.bots[0]: \"@relay:Example.org\" is not how a Matrix user id is spelt; write it as \"@relay:example.org\"",
+        ),
+        ("approvals = 2\n[acp]\nalso_ask_client = true", "acp.also_ask_client: is true, and the room that is asked takes more"),
+        ("arm_delay = \"1s\"\n[acp]\nalso_ask_client = true", "acp.also_ask_client: is true"),
+        ("confirm = [\"edit\"]\n[acp]\nalso_ask_client = true", "acp.also_ask_client: is true"),
+        (
+            "[rooms.builds.kinds.edit]\nrequester_may_answer = false\n[acp]\nalso_ask_client = true",
+            "acp.also_ask_client: is true",
+        ),
+        ("[policy]\nmode = \"deny-all\"\ndefault = \"ask\"", "policy.mode: is \"deny-all\", and other rules do not deny"),
+        ("[policy]\nmode = \"deny-all\"\n[policy.kinds]\nread = \"auto_allow\"", "policy.mode: is \"deny-all\""),
         ("[rooms.builds.kinds.write]", "rooms.builds.kinds.write: is not a tool kind of ACP"),
         ("[rooms.builds.kinds.read]\nconfirm = []", "rooms.builds.kinds.read.confirm: is not a known key"),
         ("[rooms.builds.kinds.read]\napprovers = [\"eve\"]", "rooms.builds.kinds.read.approvers[0]: \"eve\" is not a Matrix"),
     ] {
         check(&format!("{MATRIX}{BUILDS}{text}"), &[], &[expected]);
+    }
+}
+
+#[test]
+fn rules_by_which_nothing_can_be_allowed_are_warned_of() {
+    for (text, warned) in [
+        ("approvals = 2", "rooms.builds.approvals is 2, and there is one approver, so nothing can be allowed there"),
+        ("[rooms.builds.kinds.edit]\napprovals = 2", "rooms.builds.kinds.edit.approvals is 2, and there is one approver"),
+        ("arm_delay = \"5s\"\n[policy]\nlifetime = \"5s\"", "rooms.builds.arm_delay is as long as requests wait"),
+        (
+            "[rooms.builds.kinds.edit]\napprovers = []",
+            "rooms.builds.kinds.edit.approvers is empty, so nobody can answer there and every request is refused at once",
+        ),
+        (
+            "when_nobody = \"wait\"\n[rooms.builds.kinds.edit]\napprovers = []",
+            "rooms.builds.kinds.edit.approvers is empty, so nobody can answer there and every request expires",
+        ),
+    ] {
+        check(&format!("{MATRIX}{BUILDS}{text}"), &[], &[&format!("warning: {warned}")]);
     }
 }
 
