@@ -1,6 +1,8 @@
 //! What is found, what stays, and that nothing is hidden that could run.
 
+mod inert;
 mod keys;
+mod named;
 mod properties;
 mod samples;
 
