@@ -34,7 +34,8 @@ pub(crate) struct Plan {
 }
 
 /// Unencrypted, with a lifetime that no scenario waits for.
-pub(crate) const PLAIN: Plan = Plan { encrypted: false, device: Device::CrossSigned, lifetime: "10m", for_bob: false, room: "", more: "" };
+pub(crate) const PLAIN: Plan =
+    Plan { encrypted: false, device: Device::CrossSigned, lifetime: "10m", for_bob: false, room: "", more: "" };
 
 pub(crate) struct Stage<P: Place> {
     pub(crate) bridge: BridgeProcess,

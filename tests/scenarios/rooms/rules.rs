@@ -1,6 +1,7 @@
 //! What the operator's rules make of requests and of clicks.
 
 use nix::sys::signal::Signal;
+use serde_json::json;
 
 use crate::stage::{Place, Plan, Stage, Who, selected};
 
@@ -12,6 +13,7 @@ in_every_room! {
     where_nobody_could_answer_it_is_refused_at_once_and_the_room_is_told,
     a_request_that_waits_is_called_to_mind,
     what_a_rule_allows_or_refuses_has_no_card,
+    an_agents_client_is_asked_what_people_are_asked_and_nothing_else,
     more_cards_than_people_can_look_at_are_refused,
     what_people_refuse_time_and_again_is_not_asked_again,
     stricter_rules_count_for_what_waits_once_they_are_read_again,
@@ -102,6 +104,24 @@ async fn what_a_rule_allows_or_refuses_has_no_card<P: Place>(plan: Plan) {
     let (prompt, card) = stage.ask_and_see("first").await;
     stage.place.press(Who::Ada, &card, "Yes").await;
     assert_eq!(stage.outcome(&prompt, "first").await, (selected("once:1"), true));
+}
+
+async fn an_agents_client_is_asked_what_people_are_asked_and_nothing_else<P: Place>(plan: Plan) {
+    let place = P::gather(&plan).await;
+    let rules = "[acp]\nalso_ask_client = true\n[policy.titles]\nnever = \"auto_deny\"\n";
+    place.home().reconfigure("[rooms.builds]", &format!("{rules}[rooms.builds]"));
+    let mut stage = place.play().await;
+    let prompt = stage.ask("never").await;
+    assert_eq!(stage.outcome(&prompt, "never").await, (selected("no 3"), false));
+    let asks = |line: &[u8]| String::from_utf8_lossy(line).contains("session/request_permission");
+    assert!(!stage.bridge.skipped().any(asks));
+    let (prompt, card) = stage.ask_and_see("either").await;
+    let asked = stage.bridge.wait_for(|frame| frame["method"] == "session/request_permission").await;
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"outcome": selected("once:1")}});
+    stage.bridge.send(&answer).await;
+    assert_eq!(stage.outcome(&prompt, "either").await, (selected("once:1"), true));
+    stage.place.closing(&card, "agent's client").await;
+    stage.place.wait_until_dead(&card).await;
 }
 
 async fn more_cards_than_people_can_look_at_are_refused<P: Place>(plan: Plan) {

@@ -116,52 +116,51 @@ async fn what_each_person_can_do_by_each_way_in_each_state<P: Place>(plan: Plan)
         };
         let mut stage = Stage::<P>::set(Plan { room, for_bob, more: LIMITS, ..plan }).await;
         for (at, (_, state, who, way, then)) in TABLE.iter().enumerate().filter(|(_, row)| row.0 == house) {
-            eprintln!("row {at}: {house:?}, {state:?}, {who:?}, {way:?}: {then:?}");
             row(&mut stage, &format!("row-{at}."), *state, (*who, *way), *then).await;
         }
     }
 }
 
-async fn row<P: Place>(stage: &mut Stage<P>, name: &str, state: State, (who, way): (Who, Way), then: Then) {
-    let (prompt, card) = stage.ask_and_see(name).await;
+async fn row<P: Place>(set: &mut Stage<P>, name: &str, state: State, (who, way): (Who, Way), then: Then) {
+    let (prompt, card) = set.ask_and_see(name).await;
     match state {
         Open => {}
         OneIn => {
-            stage.place.press(Ada, &card, "Yes").await;
-            stage.place.shows(&card, "chose \"Yes\"").await;
+            set.place.press(Ada, &card, "Yes").await;
+            set.place.shows(&card, "chose \"Yes\"").await;
         }
-        ToConfirm => stage.place.press(Ada, &card, "Always").await,
+        ToConfirm => set.place.press(Ada, &card, "Always").await,
         Refused => {
-            stage.place.press(Ada, &card, "No").await;
-            assert_eq!(stage.outcome(&prompt, name).await, (selected("no 3"), false));
-            stage.place.wait_until_dead(&card).await;
+            set.place.press(Ada, &card, "No").await;
+            assert_eq!(set.outcome(&prompt, name).await, (selected("no 3"), false));
+            set.place.wait_until_dead(&card).await;
         }
         Cancelled => {
-            let session = stage.session.clone();
-            stage.bridge.cancel(&session).await;
-            assert!(!stage.outcome(&prompt, name).await.1);
-            stage.place.wait_until_dead(&card).await;
+            let session = set.session.clone();
+            set.bridge.cancel(&session).await;
+            assert!(!set.outcome(&prompt, name).await.1);
+            set.place.wait_until_dead(&card).await;
         }
     }
     match way {
-        Button(label) => stage.place.press(who, &card, label).await,
-        Private(label) => stage.place.confirm(who, label).await,
-        Words(text) => stage.place.say(who, text).await,
-        Reply(text) => stage.place.reply_to(who, &card, text).await,
+        Button(label) => set.place.press(who, &card, label).await,
+        Private(label) => set.place.confirm(who, label).await,
+        Words(text) => set.place.say(who, text).await,
+        Reply(text) => set.place.reply_to(who, &card, text).await,
     }
     match then {
-        Settles(id, runs) => return assert_eq!(stage.outcome(&prompt, name).await, (selected(id), runs)),
-        IsFirst => stage.place.shows(&card, &format!("chose {:?}", label(way))).await,
-        IsAsked => stage.place.confirm(who, label(way)).await,
-        IsTold(why) => drop(stage.place.private_reply(who, why).await),
+        Settles(id, runs) => return assert_eq!(set.outcome(&prompt, name).await, (selected(id), runs)),
+        IsFirst => set.place.shows(&card, &format!("chose {:?}", label(way))).await,
+        IsAsked => set.place.confirm(who, label(way)).await,
+        IsTold(why) => drop(set.place.private_reply(who, why).await),
         Nothing => {}
     }
     if matches!(state, Refused | Cancelled) {
-        return assert!(!stage.has_run(name), "{name} was run");
+        return assert!(!set.has_run(name), "{name} was run");
     }
-    stage.assert_open(name);
-    stage.place.press(Ada, &card, "No").await;
-    assert_eq!(stage.outcome(&prompt, name).await, (selected("no 3"), false));
+    set.assert_open(name);
+    set.place.press(Ada, &card, "No").await;
+    assert_eq!(set.outcome(&prompt, name).await, (selected("no 3"), false));
 }
 
 fn label(way: Way) -> &'static str {

@@ -18,7 +18,10 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::Builder::new().prefix("countersign-stage-").tempdir().expect("a temporary directory"), requester: OnceLock::new() }
+        Self {
+            folder: tempfile::Builder::new().prefix("countersign-stage-").tempdir().expect("a temporary directory"),
+            requester: OnceLock::new(),
+        }
     }
 
     /// `service`: the section of the chat service. `room`: the lines of the room's section. `bob`: his id.
