@@ -27,6 +27,7 @@ mod web;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bridge_model::RoomName;
 use policy::{Pace, Policy};
@@ -57,6 +58,8 @@ pub struct Config {
     pub file: PathBuf,
     /// Absolute, so that it never lies in the agent's working directory by accident.
     pub state_dir: PathBuf,
+    /// How long lines of the audit are kept; `None`: for ever.
+    pub audit_keep: Option<Duration>,
     pub log: Log,
     pub acp: Acp,
     pub policy: Policy,
@@ -106,6 +109,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
     let secrets = secret::Secrets::new(file, environment, read_file);
 
     let state_dir = settings::state_dir(&mut root, environment);
+    let audit_keep = settings::audit_keep(&mut root);
     let log = settings::log(&mut root);
     let acp = root.section("acp");
     let policy = rules::policy(&mut root, &problems);
@@ -127,6 +131,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
     Ok(Config {
         file: file.to_owned(),
         state_dir: state_dir.unwrap_or_default(),
+        audit_keep,
         log,
         acp,
         policy,

@@ -1,7 +1,8 @@
-//! The small sections: `state_dir`, `[log]` and `[acp]`.
+//! The small sections: `state_dir`, `[audit]`, `[log]` and `[acp]`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use bridge_model::{RoomName, Shown};
 use tracing_subscriber::EnvFilter;
@@ -10,6 +11,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::environment::Environment;
 use crate::problem::{Origin, Problems};
 use crate::rooms::RoomConfig;
+use crate::rules::span;
 use crate::section::{Entry, Section};
 
 /// How the program speaks to its operator, on standard error.
@@ -53,6 +55,13 @@ pub(crate) fn state_dir(root: &mut Section<'_>, environment: &Environment) -> Op
         entry.refuse(format!("{text:?} depends on where the program is started"), "write an absolute path");
     }
     Some(path)
+}
+
+/// `[audit]`: no less than a day, so that nobody loses by a typing error what happened today.
+pub(crate) fn audit_keep(root: &mut Section<'_>) -> Option<Duration> {
+    const MIN: Duration = Duration::from_hours(24);
+    const MAX: Duration = Duration::from_hours(24 * 36_525);
+    root.section("audit")?.take("keep").and_then(|entry| span(&entry, MIN, MAX))
 }
 
 pub(crate) fn log(root: &mut Section<'_>) -> Log {

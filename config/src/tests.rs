@@ -40,7 +40,7 @@ fn every_setting_that_is_off_in_the_example_may_be_turned_on() {
     let off: Vec<usize> = off.map(|(at, _)| at).collect();
     // Those that stand together belong together.
     let groups: Vec<&[usize]> = off.chunk_by(|a, b| a + 1 == *b).collect();
-    assert_eq!((off.len(), groups.len()), (26, 20));
+    assert_eq!((off.len(), groups.len()), (27, 21));
     for group in groups {
         let mut lines = lines.clone();
         for at in group {
@@ -86,9 +86,17 @@ fn independent_problems_are_all_told_at_once() {
         "matrix.password: would be a secret in plain sight; use password_file, or password_env",
         "rooms.builds.matrix: is missing; say which room it is",
         "rooms.builds.approvers[1]: \"ada\" is not a Matrix user id; write it as \"@ada:example.org\"",
-        "nonsense: is not a known key; remove it; known here: state_dir, log, acp, policy, limits, matrix, discord, web, rooms",
+        "nonsense: is not a known key; remove it; known here: state_dir, audit, log, acp, policy, limits, matrix, discord, web, rooms",
     ];
     check(text, &[], &expected);
+}
+
+#[test]
+fn what_happened_is_kept_for_a_day_at_least() {
+    let keep = |keep: &str| format!("[audit]\nkeep = \"{keep}\"\n");
+    assert_eq!(check(&keep("90d"), &[], &[NO_ROOM]).expect("a configuration").audit_keep, Some(Duration::from_hours(90 * 24)));
+    assert_eq!(check("", &[], &[NO_ROOM]).expect("a configuration").audit_keep, None);
+    check(&keep("23h"), &[], &["audit.keep: \"23h\" is too short or too long"]);
 }
 
 #[test]
@@ -119,6 +127,7 @@ fn keys_that_are_not_known_are_refused_in_every_section() {
         ("\"a[999999999999]\" = 1\n", "a[999999999999]"),
         ("[log]\nlevels = 1\n", "log.levels"),
         ("[acp]\na = 1\n", "acp.a"),
+        ("[audit]\nkept = \"1d\"\n", "audit.kept"),
         ("[policy]\non_timeout = \"allow\"\n", "policy.on_timeout"),
     ] {
         check(text, &[], &[&format!("{key}: is not a known key; remove it")]);

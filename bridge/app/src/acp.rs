@@ -89,7 +89,7 @@ async fn before_any_agent(config: Option<&Config>) -> Result<(Option<Ledger>, Re
     if let Some(problem) = setup::not_built_in(config) {
         return Err(problem);
     }
-    let ledger = (!config.rooms.is_empty()).then(|| Ledger::open(&config.state_dir)).transpose();
+    let ledger = (!config.rooms.is_empty()).then(|| Ledger::open(&config.state_dir, config.audit_keep)).transpose();
     let ledger = ledger.map_err(|problem| problem.to_string())?;
     let reserved = setup::reserve(config).await.map_err(|problem| problem.to_string())?;
     Ok((ledger, reserved))

@@ -54,7 +54,7 @@ pub(crate) fn load(args: &ConfigArgs) -> Result<Config, ExitCode> {
 
 /// Whether requests can be shown and somebody could answer them, in every room.
 async fn look(config: &Config) -> bool {
-    let ledger = Ledger::open(&config.state_dir);
+    let ledger = Ledger::open(&config.state_dir, config.audit_keep);
     match &ledger {
         Ok(_) => say(&format!("ledger         {} can be written", config.state_dir.display())),
         Err(problem) => {

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod audit;
 mod init;
 #[cfg(feature = "web")]
 mod web_room;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 
 use policy::{Key, Launch, Verdict};
 
+pub(crate) use audit::{AuditArgs, AuditCommand, AuditListArgs, Since};
 pub(crate) use init::{InitArgs, Kind};
 #[cfg(feature = "web")]
 pub(crate) use web_room::{InviteArgs, LINK_FOR, RevokeArgs, WebRoomArgs, WebRoomCommand};
@@ -38,6 +40,7 @@ pub(crate) enum Command {
     #[cfg(feature = "acp")]
     Acp(AcpArgs),
     Check(CheckArgs),
+    Audit(AuditArgs),
     Explain(ExplainArgs),
     Reload(ReloadArgs),
     #[cfg(feature = "web")]

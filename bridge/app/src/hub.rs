@@ -61,6 +61,8 @@ impl<R: Replies> Hub<R> {
     /// Closes the cards that an earlier run left behind.
     pub(crate) fn close_what_was_left(&mut self) {
         let Some(ledger) = &self.ledger else { return };
+        let tip = ledger.tip();
+        info!(audit.line = tip.seq, audit.hash = tip.hash, "the audit has {} lines so far", tip.seq);
         let left = ledger.left_open().unwrap_or_else(|problem| {
             error!(%problem, "the ledger cannot be read, so cards of an earlier run stay open");
             Vec::new()
@@ -197,7 +199,7 @@ impl<R: Replies> Hub<R> {
     fn record(&mut self, entry: &Entry) -> bool {
         log(entry);
         let Some(ledger) = &mut self.ledger else { return true };
-        let written = ledger.write(entry);
+        let written = ledger.write(entry, self.clock.now());
         if let Err(problem) = &written {
             error!(%problem, request.id = %entry.request(), "the ledger cannot be written; the agent is refused");
         }

@@ -6,6 +6,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bridge_config::Unusable;
 use bridge_core::Entry;
@@ -13,10 +14,12 @@ use bridge_model::{
     CardRef, ClosedCard, Delivery, Ending, MessageId, NotDelivered, RequestId, RoomName, Shown, Timestamp, Withdrawn,
 };
 use nix::unistd::Pid;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use crate::audit::{self, Audit, Tip};
 
 /// The layout this version reads and writes.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// Closed requests that are kept; beyond it the oldest go at the next start.
 const KEPT_MAX: i64 = 10_000;
@@ -40,9 +43,10 @@ const LAYOUT: &str = "
 ";
 
 /// What makes a layout of the version before into the next.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "ALTER TABLE request ADD COLUMN shown TEXT; ALTER TABLE request ADD COLUMN ended INTEGER;",
     "ALTER TABLE request ADD COLUMN first TEXT;",
+    audit::LAYOUT,
 ];
 
 /// Why the ledger cannot be used.
@@ -64,12 +68,15 @@ pub(crate) enum LedgerError {
 #[derive(Debug)]
 pub(crate) struct Ledger {
     database: Connection,
+    audit: Audit,
     _lock: File,
 }
 
 impl Ledger {
     /// Opens or begins the ledger in `state_dir`, which is made if it is missing, readable by its owner alone.
-    pub(crate) fn open(state_dir: &Path) -> Result<Self, LedgerError> {
+    ///
+    /// `keep`: how long lines of the audit are kept; `None`: for ever.
+    pub(crate) fn open(state_dir: &Path, keep: Option<Duration>) -> Result<Self, LedgerError> {
         let folder = |error| LedgerError::Folder(state_dir.to_owned(), error);
         bridge_config::private_folder(state_dir).map_err(LedgerError::NotPrivate)?;
         let lock =
@@ -80,41 +87,32 @@ impl Ledger {
         })?;
         // For whoever wants to tell the bridge that holds the lock something.
         lock.set_len(0).and_then(|()| (&lock).write_all(std::process::id().to_string().as_bytes())).map_err(folder)?;
-        let path = state_dir.join("ledger.sqlite");
+        let path = path(state_dir);
         // Made by us before SQLite would make it, so that nobody else can read it.
         File::options().create(true).truncate(false).write(true).mode(0o600).open(&path).map_err(folder)?;
-        let database = open(&path).map_err(|error| LedgerError::Database(path.clone(), error))?;
-        match layout(&database).map_err(|error| LedgerError::Database(path.clone(), error))? {
-            found if VERSION < found => Err(LedgerError::Newer { path, found }),
-            _ => Ok(Self { database, _lock: lock }),
+        let unusable = |error| LedgerError::Database(path.clone(), error);
+        let database = open(&path).map_err(unusable)?;
+        let found = layout(&database).map_err(unusable)?;
+        if VERSION < found {
+            return Err(LedgerError::Newer { path, found });
         }
+        let audit = Audit::of(&database, keep).map_err(unusable)?;
+        Ok(Self { database, audit, _lock: lock })
     }
 
-    /// Makes one line durable.
-    pub(crate) fn write(&mut self, entry: &Entry) -> rusqlite::Result<()> {
-        match entry {
-            // Again for the same request where its card had to be drawn anew.
-            Entry::Held { request, room, headline, deadline, shown } => self.database.execute(
-                "INSERT INTO request (run, number, room, headline, deadline, shown) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                 ON CONFLICT (run, number) DO UPDATE SET headline = excluded.headline, shown = excluded.shown",
-                params![run(*request), number(*request), room.as_str(), headline.as_str(), millis(*deadline), shown.to_string()],
-            ),
-            Entry::Posted { request, card } => self.database.execute(
-                "UPDATE request SET control = ?3, parts = ?4 WHERE run = ?1 AND number = ?2",
-                params![run(*request), number(*request), card.control.as_str(), json(&card.parts)],
-            ),
-            Entry::ChosenFirst { request, person, option, at } => self.database.execute(
-                "UPDATE request SET first = ?3 WHERE run = ?1 AND number = ?2",
-                params![run(*request), number(*request), json(&(person, option, millis(*at)))],
-            ),
-            // A request that was never held has no card to be closed after a restart.
-            Entry::Settled { request, ending, at } => self.database.execute(
-                "INSERT INTO request (run, number, ending, ended, closed) VALUES (?1, ?2, ?3, ?4, 1)
-                 ON CONFLICT (run, number) DO UPDATE SET ending = excluded.ending, ended = excluded.ended",
-                params![run(*request), number(*request), json(ending), at.map(millis)],
-            ),
-        }
-        .map(|_| ())
+    /// The last line of the audit.
+    pub(crate) fn tip(&self) -> &Tip {
+        self.audit.tip()
+    }
+
+    /// Makes one entry durable, in the audit as well.
+    pub(crate) fn write(&mut self, entry: &Entry, now: Timestamp) -> rusqlite::Result<()> {
+        let within = self.database.transaction()?;
+        write(&within, entry)?;
+        let tip = self.audit.add(&within, entry, now)?;
+        within.commit()?;
+        self.audit.is_at(tip, now);
+        Ok(())
     }
 
     /// The card says how its request ended.
@@ -145,6 +143,32 @@ impl Ledger {
     }
 }
 
+fn write(within: &Transaction<'_>, entry: &Entry) -> rusqlite::Result<()> {
+    match entry {
+        // Again for the same request where its card had to be drawn anew.
+        Entry::Held { request, room, headline, deadline, shown } => within.execute(
+            "INSERT INTO request (run, number, room, headline, deadline, shown) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (run, number) DO UPDATE SET headline = excluded.headline, shown = excluded.shown",
+            params![run(*request), number(*request), room.as_str(), headline.as_str(), millis(*deadline), shown.to_string()],
+        ),
+        Entry::Posted { request, card } => within.execute(
+            "UPDATE request SET control = ?3, parts = ?4 WHERE run = ?1 AND number = ?2",
+            params![run(*request), number(*request), card.control.as_str(), json(&card.parts)],
+        ),
+        Entry::ChosenFirst { request, person, option, at } => within.execute(
+            "UPDATE request SET first = ?3 WHERE run = ?1 AND number = ?2",
+            params![run(*request), number(*request), json(&(person, option, millis(*at)))],
+        ),
+        // A request that was never held has no card to be closed after a restart.
+        Entry::Settled { request, ending, at } => within.execute(
+            "INSERT INTO request (run, number, ending, ended, closed) VALUES (?1, ?2, ?3, ?4, 1)
+                 ON CONFLICT (run, number) DO UPDATE SET ending = excluded.ending, ended = excluded.ended",
+            params![run(*request), number(*request), json(ending), at.map(millis)],
+        ),
+    }
+    .map(|_| ())
+}
+
 /// What is true of a request once the bridge that held it is gone.
 fn after_restart(ending: Option<&str>) -> Ending {
     match ending.and_then(|ending| serde_json::from_str(ending).ok()) {
@@ -171,6 +195,11 @@ pub(crate) fn running(state_dir: &Path) -> Option<Pid> {
     }
 }
 
+/// Where it is.
+pub(crate) fn path(state_dir: &Path) -> PathBuf {
+    state_dir.join("ledger.sqlite")
+}
+
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let database = Connection::open(path)?;
     database.pragma_update(None, "journal_mode", "WAL")?;
@@ -182,7 +211,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 fn layout(database: &Connection) -> rusqlite::Result<i64> {
     let found: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if found == 0 {
-        database.execute_batch(&format!("BEGIN; {LAYOUT} PRAGMA user_version = {VERSION}; COMMIT;"))?;
+        database.execute_batch(&format!("BEGIN; {LAYOUT} {} PRAGMA user_version = {VERSION}; COMMIT;", audit::LAYOUT))?;
         return Ok(VERSION);
     }
     let mut layout = found;
@@ -218,149 +247,4 @@ fn json(value: &impl serde::Serialize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use bridge_model::{Delivery, Digest, PersonId, Refused};
-
-    use super::*;
-
-    const REQUEST: RequestId = RequestId { run: u64::MAX, number: 3 };
-    const AT: Timestamp = Timestamp::from_unix_millis(7);
-
-    #[test]
-    fn a_held_request_is_left_open_until_its_card_is_closed() {
-        let (dir, mut ledger) = ledger();
-        ledger.write(&held()).expect("written");
-        let card = CardRef { room: RoomName::new("r"), control: MessageId::new("$c"), parts: vec![MessageId::new("$m")] };
-        ledger.write(&Entry::Posted { request: REQUEST, card: card.clone() }).expect("written");
-        drop(ledger);
-
-        let mut ledger = Ledger::open(dir.path()).expect("opened");
-        let restarted = Ending::Withdrawn(Withdrawn::BridgeRestarted);
-        assert_eq!(ledger.left_open().expect("read"), [(Some(card), closed(restarted.clone()))]);
-        ledger.write(&Entry::Settled { request: REQUEST, ending: restarted, at: None }).expect("written");
-        ledger.card_closed(REQUEST).expect("written");
-        assert_eq!(ledger.left_open().expect("read"), []);
-    }
-
-    #[test]
-    fn an_answer_that_may_not_have_arrived_is_not_said_to_have() {
-        let (_dir, mut ledger) = ledger();
-        ledger.write(&held()).expect("written");
-        let answered = |delivery| Ending::Answered {
-            person: PersonId::new("@a:x"),
-            name: Shown::line("A"),
-            option: Shown::line("Yes"),
-            does: bridge_model::ButtonStyle::AllowOnce,
-            first: None,
-            delivery,
-        };
-        ledger.write(&Entry::Settled { request: REQUEST, ending: answered(Delivery::Pending), at: Some(AT) }).expect("written");
-        let unknown = answered(Delivery::NotDelivered(NotDelivered::BridgeRestarted));
-        assert_eq!(ledger.left_open().expect("read"), [(None, ClosedCard { at: Some(AT), ..closed(unknown) })]);
-    }
-
-    #[test]
-    fn what_was_never_held_is_not_left_open() {
-        let (_dir, mut ledger) = ledger();
-        ledger
-            .write(&Entry::Settled {
-                request: REQUEST,
-                ending: Ending::Refused(Refused::ByPolicy("the policy says delete = auto_deny".into())),
-                at: Some(AT),
-            })
-            .expect("written");
-        assert_eq!(ledger.left_open().expect("read"), []);
-    }
-
-    #[test]
-    fn what_a_card_showed_is_on_record_by_its_digest() {
-        let (_dir, mut ledger) = ledger();
-        ledger.write(&held()).expect("written");
-        let shown: String = ledger.database.query_row("SELECT shown FROM request", [], |row| row.get(0)).expect("read");
-        assert_eq!(shown, "01".repeat(32));
-        let Entry::Held { request, room, headline, deadline, .. } = held() else { unreachable!("it is") };
-        let again = Entry::Held { request, room, headline, deadline, shown: Digest::from_bytes([2; 32]) };
-        ledger.write(&again).expect("written");
-        let shown: String = ledger.database.query_row("SELECT shown FROM request", [], |row| row.get(0)).expect("read");
-        assert_eq!(shown, "02".repeat(32));
-    }
-
-    #[test]
-    fn a_ledger_of_the_first_layout_is_taken_over() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let path = dir.path().join("ledger.sqlite");
-        let added = ["shown    TEXT,", "ended    INTEGER,", "first    TEXT,"];
-        let first = added.iter().fold(LAYOUT.to_owned(), |layout, column| layout.replace(column, ""));
-        let database = open(&path).expect("opened");
-        let row = "INSERT INTO request (run, number, room, headline, deadline) VALUES ('ffffffffffffffff', 3, 'r', 'h', 1);";
-        database.execute_batch(&format!("{first} {row} PRAGMA user_version = 1;")).expect("made");
-        drop(database);
-        let mut ledger = Ledger::open(dir.path()).expect("opened");
-        assert_eq!(ledger.left_open().expect("read"), [(None, closed(Ending::Withdrawn(Withdrawn::BridgeRestarted)))]);
-        let ending = Ending::Withdrawn(Withdrawn::BridgeRestarted);
-        ledger.write(&Entry::Settled { request: REQUEST, ending, at: Some(AT) }).expect("written");
-    }
-
-    #[test]
-    fn a_second_bridge_is_kept_out() {
-        let (dir, _ledger) = ledger();
-        assert!(matches!(Ledger::open(dir.path()), Err(LedgerError::InUse(_))));
-    }
-
-    #[test]
-    fn a_newer_or_broken_ledger_is_refused_and_kept() {
-        let (dir, ledger) = ledger();
-        ledger.database.pragma_update(None, "user_version", VERSION + 1).expect("set");
-        drop(ledger);
-        assert!(matches!(Ledger::open(dir.path()), Err(LedgerError::Newer { .. })));
-        let path = dir.path().join("ledger.sqlite");
-        for name in ["ledger.sqlite-wal", "ledger.sqlite-shm"] {
-            let _ = fs::remove_file(dir.path().join(name));
-        }
-        fs::write(&path, "not a database at all, but text that is long enough to be taken for one".repeat(20)).expect("written");
-        assert!(matches!(Ledger::open(dir.path()), Err(LedgerError::Database(..))));
-        assert!(fs::read(&path).expect("kept").starts_with(b"not a database"));
-    }
-
-    #[test]
-    fn a_folder_that_others_could_change_is_refused() {
-        use std::os::unix::fs::PermissionsExt;
-        let dir = tempfile::tempdir().expect("a folder");
-        for mode in [0o777, 0o770, 0o702] {
-            fs::set_permissions(dir.path(), fs::Permissions::from_mode(mode)).expect("set");
-            assert!(matches!(Ledger::open(dir.path()), Err(LedgerError::NotPrivate(_))), "{mode:o}");
-        }
-        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("set");
-        assert!(Ledger::open(dir.path()).is_ok());
-    }
-
-    #[test]
-    fn others_cannot_read_it() {
-        use std::os::unix::fs::PermissionsExt;
-        let (dir, _ledger) = ledger();
-        let mode = fs::metadata(dir.path().join("ledger.sqlite")).expect("there").permissions().mode();
-        assert_eq!(mode & 0o077, 0);
-    }
-
-    fn ledger() -> (tempfile::TempDir, Ledger) {
-        let dir = tempfile::tempdir().expect("a folder");
-        let ledger = Ledger::open(dir.path()).expect("opened");
-        (dir, ledger)
-    }
-
-    fn held() -> Entry {
-        Entry::Held {
-            request: REQUEST,
-            room: RoomName::new("r"),
-            headline: Shown::line("h"),
-            deadline: Timestamp::from_unix_millis(1),
-            shown: Digest::from_bytes([1; 32]),
-        }
-    }
-
-    fn closed(ending: Ending) -> ClosedCard {
-        ClosedCard { request: REQUEST, room: RoomName::new("r"), headline: Shown::line("h"), ending, at: None }
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@ compile_error!("build it with at least one source: --features acp");
 
 #[cfg(feature = "acp")]
 mod acp;
+mod audit;
 mod check;
 mod cli;
 mod clock;
@@ -44,6 +45,7 @@ pub async fn run() -> ExitCode {
         #[cfg(feature = "acp")]
         Command::Acp(acp) => acp::run(acp).await,
         Command::Explain(explain) => explain::run(&explain).await,
+        Command::Audit(audit) => audit::run(&audit),
         Command::Reload(reload) => reload::run(&reload),
         Command::Check(check) => check::run(&check.config).await,
         #[cfg(feature = "web")]

@@ -4,13 +4,14 @@ use countersign_tests::until;
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::stage::{Place, Plan, Stage, Who, selected};
+use crate::stage::{Home, Place, Plan, Stage, Who, selected};
 
 in_every_room! {
     an_agent_that_dies_leaves_no_live_card,
     a_client_that_leaves_cancels_and_closes,
     a_killed_bridge_allows_nothing_and_its_card_is_closed_at_the_next_start,
     a_second_bridge_on_the_same_rooms_is_refused,
+    what_happened_is_in_the_audit_before_and_after,
 }
 
 async fn an_agent_that_dies_leaves_no_live_card<P: Place>(plan: Plan) {
@@ -51,4 +52,30 @@ async fn a_second_bridge_on_the_same_rooms_is_refused<P: Place>(plan: Plan) {
     let (prompt, card) = stage.ask_and_see("first").await;
     stage.place.press(Who::Ada, &card, "Yes").await;
     assert_eq!(stage.outcome(&prompt, "first").await, (selected("once:1"), true));
+}
+
+async fn what_happened_is_in_the_audit_before_and_after<P: Place>(plan: Plan) {
+    let mut stage = Stage::<P>::set(plan).await;
+    let (prompt, card) = stage.ask_and_see("recorded").await;
+    stage.place.press(Who::Ada, &card, "Yes").await;
+    assert_eq!(stage.outcome(&prompt, "recorded").await, (selected("once:1"), true));
+    stage.place.closing(&card, "The agent has it").await;
+    let lines = audited(stage.place.home()).await;
+    for told in ["waits in builds until", "is on the card", "chose \"Yes\"; Pending", "chose \"Yes\"; Taken"] {
+        assert!(lines.contains(told), "{told} in {lines}");
+    }
+    stage.ask_and_see("killed").await;
+    stage.bridge.kill().await;
+    let again = stage.place.start().await;
+    again.stderr_contains("an earlier run left a card open").await;
+    let lines = audited(stage.place.home()).await;
+    assert!(lines.contains("withdrawn: BridgeRestarted"), "{lines}");
+    assert!(!lines.contains("touch") && !lines.contains("once:1"), "{lines}");
+}
+
+/// The lines of an audit that is whole.
+async fn audited(home: &Home) -> String {
+    let told = home.countersign(&["audit", "verify"]).await;
+    assert!(told.starts_with("The audit is whole, from line 1 to line "), "{told}");
+    home.countersign(&["audit", "list", "--since", "1h"]).await
 }

@@ -120,7 +120,7 @@ async fn an_agents_client_is_asked_what_people_are_asked_and_nothing_else<P: Pla
     let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"outcome": selected("once:1")}});
     stage.bridge.send(&answer).await;
     assert_eq!(stage.outcome(&prompt, "either").await, (selected("once:1"), true));
-    stage.place.closing(&card, "agent's client").await;
+    stage.place.closing(&card, "agent's own client").await;
     stage.place.wait_until_dead(&card).await;
 }
 

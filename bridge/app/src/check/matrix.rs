@@ -17,7 +17,7 @@ pub(crate) async fn recovery_key(args: &ConfigArgs) -> ExitCode {
         Err(status) => return status,
     };
     // Held while the account is in use, so that no bridge uses it at the same time.
-    let _ledger = match Ledger::open(&config.state_dir) {
+    let _ledger = match Ledger::open(&config.state_dir, config.audit_keep) {
         Ok(ledger) => ledger,
         Err(problem) => {
             say(&format!("  ! {problem}"));
