@@ -15,7 +15,7 @@ use crate::asks;
 use crate::calls::{Asked, Fields, UPDATE_BYTES_MAX, named};
 use crate::json::{Message, RpcId, forgiven, object, read, text};
 use crate::pump::{self, Fate, Sieve};
-use crate::wire::{HeldAsk, Wire, locked};
+use crate::wire::{ClientsTurn, HeldAsk, Wire, locked};
 
 /// What a line must contain to be looked at: an id, one of the names we follow, or an escape that could spell either.
 const NEEDLES: [&str; 9] = [
@@ -104,11 +104,11 @@ impl FromAgent {
         };
         let session = understood.as_ref().map(|understood| understood.session.clone()).unwrap_or_default();
         // The client is asked once people are, or it could allow what policy refuses.
-        let for_client = raw.ok().filter(|_| self.wire.options.also_ask_client && understood.is_some());
-        let for_client = for_client.map(|raw| raw.trim().into());
-        let withdrawn = understood.is_none();
-        let held = HeldAsk { ask, id: id.to_owned(), session, withdrawn, understood, for_client, client_was_asked: false };
-        state.hold(key, held);
+        let client = match raw {
+            Ok(raw) if self.wire.options.also_ask_client && understood.is_some() => ClientsTurn::Later(raw.trim().into()),
+            Ok(_) | Err(_) => ClientsTurn::Never,
+        };
+        state.hold(key, HeldAsk { ask, id: id.to_owned(), session, withdrawn: understood.is_none(), understood, client });
         drop(state);
         match asked {
             Ok(request) => self.news.push(SourceEvent::Requested(Box::new(request))),

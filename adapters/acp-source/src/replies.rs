@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tracing::warn;
 
-use crate::wire::{Wire, locked};
+use crate::wire::{ClientsTurn, Wire, locked};
 
 /// Messages that wait for a client that does not read; one more is not sent.
 const TO_CLIENT_MAX: usize = 2_048;
@@ -20,8 +20,11 @@ const TO_CLIENT_MAX: usize = 2_048;
 pub struct AcpReplies {
     /// At most one for each request that is held.
     to_agent: mpsc::Sender<ToAgent>,
-    to_client: mpsc::SyncSender<ToClient>,
+    /// `None`: the client is never asked.
+    to_client: Option<ClientSender>,
 }
+
+type ClientSender = mpsc::SyncSender<ToClient>;
 
 struct ToAgent {
     ask: u64,
@@ -37,16 +40,13 @@ enum ToClient {
 impl AcpReplies {
     /// Writes on threads of their own: a side that does not read its input keeps its thread waiting, and nobody else.
     pub(crate) fn start(wire: Arc<Wire>) -> io::Result<Self> {
-        let (to_client, for_client) = mpsc::sync_channel(TO_CLIENT_MAX);
+        let to_client = wire.options.also_ask_client.then(|| start_telling_client(Arc::clone(&wire))).transpose()?;
         let (to_agent, for_agent) = mpsc::channel::<ToAgent>();
-        let of_client = Arc::clone(&wire);
-        let ask = move || for_client.into_iter().for_each(|told| tell_client(&of_client, &told));
-        thread::Builder::new().name("acp-to-client".into()).spawn(ask)?;
         let cancel = to_client.clone();
         let write = move || {
             for ToAgent { ask, outcome, written } in for_agent {
                 // Whoever asked may have stopped waiting.
-                let _ = written.send(reply(&wire, &cancel, ask, &outcome));
+                let _ = written.send(reply(&wire, cancel.as_ref(), ask, &outcome));
             }
         };
         thread::Builder::new().name("acp-replies".into()).spawn(write)?;
@@ -56,7 +56,7 @@ impl AcpReplies {
 
 impl Replies for AcpReplies {
     fn asked(&self, to: &ReplyTo) {
-        send(&self.to_client, ToClient::Ask(to.ask));
+        send(self.to_client.as_ref(), ToClient::Ask(to.ask));
     }
 
     async fn reply(&self, to: &ReplyTo, outcome: &Outcome) -> Result<(), SourceError> {
@@ -67,8 +67,15 @@ impl Replies for AcpReplies {
     }
 }
 
-fn send(to_client: &mpsc::SyncSender<ToClient>, told: ToClient) {
-    if to_client.try_send(told).is_err() {
+fn start_telling_client(wire: Arc<Wire>) -> io::Result<ClientSender> {
+    let (to_client, for_client) = mpsc::sync_channel(TO_CLIENT_MAX);
+    let tell = move || for_client.into_iter().for_each(|told| tell_client(&wire, &told));
+    thread::Builder::new().name("acp-to-client".into()).spawn(tell)?;
+    Ok(to_client)
+}
+
+fn send(to_client: Option<&ClientSender>, told: ToClient) {
+    if to_client.is_some_and(|to_client| to_client.try_send(told).is_err()) {
         warn!("the client does not read, and is not told of a permission request");
     }
 }
@@ -89,13 +96,14 @@ fn tell_client(wire: &Wire, told: &ToClient) {
     }
 }
 
-fn reply(wire: &Wire, to_client: &mpsc::SyncSender<ToClient>, ask: u64, outcome: &Outcome) -> Result<(), SourceError> {
+fn reply(wire: &Wire, to_client: Option<&ClientSender>, ask: u64, outcome: &Outcome) -> Result<(), SourceError> {
     // With the agent's end in hand, so that a cancelling that was passed on before is seen here, and one that is seen
     // later is also read later by the agent.
     let mut agent = locked(&wire.agent);
     let mut state = locked(&wire.state);
     let (key, held) = state.take_ask(ask).ok_or(SourceError::Withdrawn)?;
-    if held.client_was_asked {
+    let client_was_asked = held.client == ClientsTurn::Asked;
+    if client_was_asked {
         state.client_owes(key);
     }
     drop(state);
@@ -103,7 +111,7 @@ fn reply(wire: &Wire, to_client: &mpsc::SyncSender<ToClient>, ask: u64, outcome:
     let told = if held.withdrawn { &Outcome::Cancelled } else { outcome };
     agent.answer(&held.id, told).map_err(|_| SourceError::Gone)?;
     drop(agent);
-    if held.client_was_asked {
+    if client_was_asked {
         send(to_client, ToClient::Cancel(held.id));
     }
     if told == outcome { Ok(()) } else { Err(SourceError::Withdrawn) }

@@ -63,10 +63,16 @@ pub(crate) struct HeldAsk {
     pub(crate) understood: Option<Understood>,
     /// It needs no person's answer any more; `cancelled` is on its way.
     pub(crate) withdrawn: bool,
-    /// The request as it came, for as long as its client is to be asked and has not been.
-    pub(crate) for_client: Option<Box<str>>,
-    /// Whether the client was asked as well. If not, its answer does not count.
-    pub(crate) client_was_asked: bool,
+    pub(crate) client: ClientsTurn,
+}
+
+/// Whether the client is asked as well. As long as it was not, its answer does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ClientsTurn {
+    Never,
+    /// Once people are asked: the request as it came.
+    Later(Box<str>),
+    Asked,
 }
 
 impl Wire {
@@ -124,6 +130,19 @@ impl Wire {
     }
 }
 
+impl ClientsTurn {
+    /// What it is asked now, if its turn has come.
+    fn begin(&mut self) -> Option<Box<str>> {
+        match std::mem::replace(self, Self::Asked) {
+            Self::Later(request) => Some(request),
+            before @ (Self::Never | Self::Asked) => {
+                *self = before;
+                None
+            }
+        }
+    }
+}
+
 impl HeldAsk {
     pub(crate) fn call(&self) -> Option<&Call> {
         self.understood.as_ref()?.call.as_ref()
@@ -143,10 +162,10 @@ impl State {
     /// What the client is asked now, if this still waits and it was not asked before.
     pub(crate) fn ask_client(&mut self, ask: u64) -> Option<Box<str>> {
         let (key, held) = self.held.iter_mut().find(|(_, held)| held.ask == ask && !held.withdrawn)?;
-        let (key, asked) = (key.clone(), held.for_client.take()?);
-        held.client_was_asked = true;
+        let request = held.client.begin()?;
+        let key = key.clone();
         self.is_seen_now(&key);
-        Some(asked)
+        Some(request)
     }
 
     pub(crate) fn next_ask(&mut self) -> u64 {
@@ -182,7 +201,7 @@ impl State {
 
     /// Whether the client was asked what is held under this id; `None`: nothing is.
     pub(crate) fn client_was_asked(&self, key: &RpcId) -> Option<bool> {
-        self.held.get(key).map(|held| held.client_was_asked)
+        self.held.get(key).map(|held| held.client == ClientsTurn::Asked)
     }
 
     /// Takes the request with this id out, so that nobody else can answer it. Followed by [`Wire::tell_room`], as all
