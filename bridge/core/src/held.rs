@@ -89,6 +89,19 @@ pub(crate) enum Phase {
 }
 
 impl Held {
+    pub(crate) fn takes_the_place_of(&mut self, before: Before) {
+        let Before { arrived, answers, when_changed, calls, times_changed, instead_of } = before;
+        (self.arrived, self.answers, self.when_changed, self.calls) = (arrived, answers, when_changed, calls);
+        (self.times_changed, self.instead_of) = (times_changed, Some(instead_of));
+    }
+
+    /// From now on these rules count as well.
+    pub(crate) fn is_under(&mut self, rules: AnswerRules) {
+        if !self.answers.contains(&rules) {
+            self.answers.push(rules);
+        }
+    }
+
     /// How many people it takes by the strictest of its rules.
     pub(crate) fn approvals(&self) -> Approvals {
         most_approvals(&self.answers)

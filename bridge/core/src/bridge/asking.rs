@@ -115,33 +115,30 @@ impl<T: Tokens> Bridge<T> {
         let (room, headline, deadline) = (room.clone(), headline.clone(), *deadline);
         let requester = self.rules.requesters.get(&request.from.source).cloned();
         let own = self.answers(&room, request.kind());
-        let (times_changed, instead_of) = before.as_ref().map(|before| (before.times_changed, before.instead_of.clone())).unzip();
-        let (arrived, calls, mut answers, when_changed) = match before {
-            None => (now, self.calls(now, &room, deadline), Vec::new(), self.rules.policy.when_changed),
-            Some(before) => (before.arrived, before.calls, before.answers, before.when_changed),
-        };
-        if !answers.contains(&own) {
-            answers.push(own);
-        }
-        let held = Held {
+        let mut held = Held {
             limits: drawn.limits,
             details: drawn.details,
-            answers,
-            when_changed,
+            answers: Vec::new(),
+            when_changed: self.rules.policy.when_changed,
             requester,
-            calls,
+            calls: Vec::new(),
             request,
             room,
             headline,
-            arrived,
+            arrived: now,
             deadline,
             phase: Phase::Looking(None),
             shown_at: deadline,
             first: None,
-            times_changed: times_changed.unwrap_or_default(),
-            instead_of,
+            times_changed: 0,
+            instead_of: None,
             no_file: None,
         };
+        match before {
+            None => held.calls = self.calls(now, &held.room, deadline),
+            Some(before) => held.takes_the_place_of(before),
+        }
+        held.is_under(own);
         self.held.insert(*id, held);
         self.show_or_look(now, drawn)
     }

@@ -33,9 +33,7 @@ impl<T: Tokens> Bridge<T> {
         // Whether the first of two may still choose is not known without facts of now.
         let had_first = held.first.take().is_some();
         let approvals = held.approvals();
-        if !held.answers.contains(&own) {
-            held.answers.push(own);
-        }
+        held.is_under(own);
         if when_changed == WhenChanged::Refuse {
             held.when_changed = when_changed;
         }
