@@ -10,11 +10,12 @@ mod line;
 use std::time::Duration;
 
 use bridge_core::Entry;
-use bridge_model::Timestamp;
+use bridge_model::{RequestId, Timestamp};
 use data_encoding::HEXLOWER;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use sha2::{Digest as _, Sha256};
 
+use crate::ledger;
 pub(crate) use command::{run, since};
 use line::{Line, Told, What};
 
@@ -63,7 +64,7 @@ impl Audit {
     /// Adds a line, and leaves out those that are too old. The new end of the chain, for [`Audit::is_at`] once all of it is
     /// durable.
     pub(crate) fn add(&self, within: &Transaction<'_>, entry: &Entry, now: Timestamp) -> rusqlite::Result<Tip> {
-        let tip = append(within, &self.tip, What::of(entry), Some(entry), now)?;
+        let tip = append(within, &self.tip, What::of(entry), Some(entry.request()), now)?;
         let Some(keep) = self.keep.filter(|_| self.forgets_at.has_passed(now)) else { return Ok(tip) };
         forget(within, tip, Timestamp::from_unix_millis(now.unix_millis().saturating_sub(millis(keep))), now)
     }
@@ -80,18 +81,17 @@ fn append(
     within: &Transaction<'_>,
     before: &Tip,
     what: What<'_>,
-    entry: Option<&Entry>,
+    request: Option<RequestId>,
     now: Timestamp,
 ) -> rusqlite::Result<Tip> {
     let seq = before.seq + 1;
-    let request = entry.map(|entry| entry.request().to_string());
-    let line = Line { seq, at: now.unix_millis(), request, what };
+    let line = Line { seq, at: now.unix_millis(), request: request.map(|request| request.to_string()), what };
     // These types hold nothing that JSON cannot.
     let line = serde_json::to_string(&line).unwrap_or_default();
     let hash = hash(&before.hash, &line);
     within.execute(
         "INSERT INTO audit (seq, at, line, hash) VALUES (?1, ?2, ?3, ?4)",
-        params![i64::try_from(seq).unwrap_or(i64::MAX), i64::try_from(now.unix_millis()).unwrap_or(i64::MAX), line, hash],
+        params![i64::try_from(seq).unwrap_or(i64::MAX), ledger::millis(now), line, hash],
     )?;
     Ok(Tip { seq, hash })
 }
@@ -99,8 +99,9 @@ fn append(
 /// Takes out the lines of before `until`, and says in a line which, and how they ended, so that the chain holds.
 fn forget(within: &Transaction<'_>, tip: Tip, until: Timestamp, now: Timestamp) -> rusqlite::Result<Tip> {
     let last = "SELECT seq, hash FROM audit WHERE at < ?1 ORDER BY seq DESC LIMIT 1";
-    let until = i64::try_from(until.unix_millis()).unwrap_or(i64::MAX);
-    let last = within.query_row(last, [until], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))).optional()?;
+    let last = within
+        .query_row(last, [ledger::millis(until)], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
+        .optional()?;
     let Some((last, hash)) = last else { return Ok(tip) };
     within.execute("DELETE FROM audit WHERE seq <= ?1", [last])?;
     let forgotten = What::Forgotten { up_to: u64::try_from(last).unwrap_or_default(), hash: &hash };

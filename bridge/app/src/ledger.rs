@@ -229,7 +229,8 @@ fn layout(database: &Connection) -> rusqlite::Result<i64> {
     Ok(layout)
 }
 
-fn millis(at: Timestamp) -> i64 {
+/// As the database has it.
+pub(crate) fn millis(at: Timestamp) -> i64 {
     i64::try_from(at.unix_millis()).unwrap_or(i64::MAX)
 }
 

@@ -36,7 +36,9 @@ fn room_options(name: &RoomName, room: &RoomConfig) -> Option<discord_room::Room
 
 /// All roles that are listed for whatever kind of tool call.
 fn roles(room: &RoomConfig) -> BTreeSet<RoleId> {
-    let rules = [&room.answers.rules].into_iter().chain(room.answers.by_kind.values());
-    let listed = rules.filter_map(|rules| if let Who::Listed(listed) = &rules.approvers.who { Some(listed) } else { None });
+    let listed = room
+        .answers
+        .all_rules()
+        .filter_map(|(_, rules)| if let Who::Listed(listed) = &rules.approvers.who { Some(listed) } else { None });
     listed.flat_map(|listed| listed.roles.clone()).collect()
 }
