@@ -54,6 +54,7 @@ impl SeenCard {
 
 /// The agent's label alone, without what the card adds in its own words.
 fn label(answer: &str) -> &str {
+    let answer = answer.strip_prefix("Confirm: ").unwrap_or(answer);
     answer.split_once(": ").map_or(answer, |(_, label)| label)
 }
 

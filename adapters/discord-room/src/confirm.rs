@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bridge_core::RoomError;
-use bridge_core::wording::Words;
+use bridge_core::wording::{self, Words};
 use bridge_model::{Button, ClickRef, ClickReply, Shown, Timestamp, ToConfirm};
 use serde::Deserialize;
 use serenity::all::{
@@ -100,7 +100,8 @@ fn question(words: &[Words], asked: &ToConfirm) -> Result<Vec<u8>, RoomError> {
 fn row(button: &Button) -> CreateActionRow {
     let fits = |label: &Shown| units(label.as_str()) <= LABEL_MAX;
     let lengths = (1..=LABEL_MAX).rev();
-    let label = lengths.map(|length| button.label.cut(length)).find(fits).unwrap_or_default();
+    let confirming = Shown::line(&wording::confirming(button.label.as_str()));
+    let label = lengths.map(|length| confirming.cut(length)).find(fits).unwrap_or_default();
     CreateActionRow::Buttons(vec![render::button(&Button { label, ..button.clone() })])
 }
 

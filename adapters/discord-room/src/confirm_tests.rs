@@ -16,9 +16,11 @@ fn a_question_is_seen_by_one_person_and_has_one_button() {
     assert_eq!(button["custom_id"], format!("countersign:{:032x}", 9));
     assert_eq!((&button["label"], &button["style"]), (&json!("Yes, always"), &json!(2)));
     let content = text_of(&question);
-    for part in
-        ["You chose `Yes, always`, which", "`make *`", "confirm it before <t:1796020000:f>. Otherwise nothing is decided."]
-    {
+    for part in [
+        "You chose `Yes, always`, which",
+        "`make *`",
+        "confirm it. Otherwise nothing is decided. This question expires <t:1796020000:R>.",
+    ] {
         assert!(content.contains(part), "{content}");
     }
 }
@@ -78,6 +80,7 @@ fn asked_with(label: &str, covers: &str, object: &str) -> Value {
         },
         headline: Shown::line(&format!("{} wants to run: {}", wording::quoted(label), Shown::line(object).cut(160))),
         covers: Some(Shown::line(covers).cut(300)),
+        needs_another: false,
         until: Timestamp::from_unix_millis(1_796_020_000_999),
     };
     let words = wording::reply(&ClickReply::ToConfirm(asked.clone())).expect("words");

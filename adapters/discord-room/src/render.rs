@@ -209,6 +209,7 @@ pub(crate) fn sentence_of(words: &[Words], theirs_max: usize) -> String {
         Words::Person { name, id } => code(&format!("{} ({id})", wording::quoted(name))),
         // With the date, on each reader's own clock: a card may be read on another day.
         Words::Time(at) => format!("<t:{}:f>", at.unix_millis() / 1_000),
+        Words::Due(at) => format!("<t:{}:R>", at.unix_millis() / 1_000),
     });
     said.collect()
 }
@@ -244,8 +245,8 @@ fn what_buttons_do(card: &Card) -> Vec<String> {
 
 /// The beginning of a label, unless another begins so too.
 fn known_by(button: &Button, card: &Card) -> String {
-    /// What a phone still has beside the longest of what buttons do.
-    const BEGINNING: usize = 13;
+    /// With what its button does, two lines of a phone.
+    const BEGINNING: usize = 48;
     let beginning = |button: &Button| button.label.cut(BEGINNING);
     let alike = card.buttons.iter().filter(|other| beginning(other) == beginning(button)).count();
     if alike == 1 { beginning(button).to_string() } else { button.label.to_string() }

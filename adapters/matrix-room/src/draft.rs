@@ -92,7 +92,7 @@ impl Draft {
                     let _ = write!(self.html, " (<code>{}</code>)", spaced(id.as_str()));
                     let _ = write!(self.body, " ({id})");
                 }
-                Words::Time(at) => self.ours(&at.to_string()),
+                Words::Time(_) | Words::Due(_) => self.ours(&words.plain()),
             }
         }
     }

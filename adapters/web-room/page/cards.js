@@ -16,7 +16,7 @@ const STATES = {
 const HURRY_MS = 30000;
 // A card that waits no longer than this needs no date.
 const DATED_FROM_MS = 12 * 3600000;
-const CLOCK = { hour: "numeric", minute: "2-digit" };
+const CLOCK = { hour: "2-digit", minute: "2-digit" };
 
 // Draws a card. `pressed(event, card, button, element)` is called when a button is pressed.
 export function draw(card, pressed) {

@@ -29,7 +29,8 @@ export function ask(card, { words, button, left_ms }) {
       how = as;
       dialog.close();
     };
-    const confirm = option(card, button, dialog, (event) => {
+    const confirming = { ...button, label: `Confirm: ${button.label}` };
+    const confirm = option(card, confirming, dialog, (event) => {
       if (isSettling(event)) {
         said.textContent = SOON;
         settle(confirm);

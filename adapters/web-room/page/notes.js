@@ -2,7 +2,7 @@
 
 import { make, sentence, time } from "./sections.js";
 
-const CLOCK = { hour: "numeric", minute: "2-digit" };
+const CLOCK = { hour: "2-digit", minute: "2-digit" };
 
 // The lines of each room, as the bridge has told them last.
 const rooms = new Map();

@@ -125,6 +125,8 @@ export function sentence(name, className, pieces) {
   for (const { by, text, at } of pieces) {
     if (by === "us") {
       element.append(text);
+    } else if (by === "due") {
+      element.append("at ", time(at, { timeStyle: "short" }));
     } else if (by === "time") {
       element.append(time(at, { dateStyle: "medium", timeStyle: "medium" }));
     } else {

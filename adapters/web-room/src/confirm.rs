@@ -42,6 +42,7 @@ mod tests {
             button,
             headline: Shown::line("An agent wants to run: rm -rf x"),
             covers: Some(Shown::line("every rm")),
+            needs_another: false,
             until: Timestamp::from_unix_millis(61_000),
         };
         let asked = Asked::by(&ClickReply::ToConfirm(asked), Timestamp::from_unix_millis(1_000)).expect("a question");

@@ -200,9 +200,10 @@ pub(crate) fn piece(words: &Words) -> Piece {
         Words::Theirs(text) => ("them", text.clone()),
         Words::Name(name) => ("them", wording::quoted(name)),
         Words::Time(at) => ("time", at.to_string()),
+        Words::Due(_) => ("due", words.plain()),
         Words::Person { id, .. } => ("person", id.to_string()),
     };
-    let at = if let Words::Time(at) = words { Some(at.unix_millis()) } else { None };
+    let at = if let Words::Time(at) | Words::Due(at) = words { Some(at.unix_millis()) } else { None };
     Piece { by, text, at }
 }
 

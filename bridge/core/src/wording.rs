@@ -24,6 +24,8 @@ pub enum Words {
         id: PersonId,
     },
     Time(Timestamp),
+    /// An instant to come, after a verb: "at …", or what is left until then.
+    Due(Timestamp),
 }
 
 impl Words {
@@ -39,6 +41,7 @@ impl Words {
             Self::Name(name) => quoted(name),
             Self::Person { name, id } => format!("{} ({id})", quoted(name)),
             Self::Time(at) => at.to_string(),
+            Self::Due(at) => format!("at {at}"),
         }
     }
 }
@@ -145,10 +148,13 @@ fn confirm(asked: &ToConfirm) -> Vec<Words> {
     let covers = asked.covers.iter().flat_map(|covers| {
         [Words::ours("It covers, in the agent's words: "), Words::Theirs(covers.to_string()), Words::ours(". ")]
     });
+    let another = asked.needs_another.then(|| Words::ours(" One more person has to choose the same afterwards."));
     let until = [
-        Words::ours(". If you mean it, confirm it before "),
-        Words::Time(asked.until),
-        Words::ours(". Otherwise nothing is decided."),
+        Words::ours(". If you mean it, confirm it."),
+        another.unwrap_or_else(|| Words::ours("")),
+        Words::ours(" Otherwise nothing is decided. This question expires "),
+        Words::Due(asked.until),
+        Words::ours("."),
     ];
     [chose, covers.collect(), headline(asked.headline.as_str()), until.to_vec()].concat()
 }
@@ -165,7 +171,7 @@ const fn allows(style: ButtonStyle) -> &'static str {
 pub(crate) fn still_waits(id: RequestId, headline: &str, deadline: Timestamp, elsewhere: Option<&RoomName>) -> Vec<Words> {
     let place = elsewhere.map(|room| format!(" in {room}")).unwrap_or_default();
     let begin =
-        vec![Words::Ours(format!("Request #{} still waits for an answer{place}, until ", id.number)), Words::Time(deadline)];
+        vec![Words::Ours(format!("Request #{} still waits for an answer{place}. It expires ", id.number)), Words::Due(deadline)];
     [begin, vec![Words::ours(": ")], self::headline(headline)].concat()
 }
 
@@ -240,6 +246,12 @@ pub const fn does(style: ButtonStyle) -> &'static str {
 #[must_use]
 pub fn labelled(label: &str, style: ButtonStyle) -> String {
     format!("{}: {label}", capitalised(does(style)))
+}
+
+/// The label of the button that confirms the choice of an option.
+#[must_use]
+pub fn confirming(label: &str) -> String {
+    format!("Confirm: {label}")
 }
 
 /// One of our own phrases as the beginning of a line.

@@ -48,6 +48,8 @@ pub struct ToConfirm {
     pub headline: Shown,
     /// What the agent says that the option covers.
     pub covers: Option<Shown>,
+    /// Somebody else then has to choose the same.
+    pub needs_another: bool,
     /// When the button no longer counts.
     pub until: Timestamp,
 }

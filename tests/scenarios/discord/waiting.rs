@@ -68,7 +68,7 @@ async fn whoever_has_to_confirm_is_asked_alone_and_the_question_says_what_became
     channel.board.answer(&click.at, &ClickReply::ToConfirm(asked.clone())).await.expect("a follow-up");
     let people = channel.server.world.people.clone();
     let question = channel.server.wait_for_ephemeral(&people.ada, |post| !post.buttons().is_empty()).await;
-    assert_eq!(question.buttons(), [(format!("countersign:{:032x}", 77), "Yes".to_owned())]);
+    assert_eq!(question.buttons(), [(format!("countersign:{:032x}", 77), "Confirm: Yes".to_owned())]);
     for other in [&people.bob, &people.mallory] {
         assert!(channel.server.ephemerals(other).await.is_empty());
     }
@@ -312,6 +312,7 @@ fn to_confirm(token: u128) -> ToConfirm {
         button: Button { token: ButtonToken::from_random(token), ..buttons().remove(0) },
         headline: Shown::line("\"Coder\" wants to run: ls"),
         covers: None,
+        needs_another: false,
         until: Timestamp::from_unix_millis(1_900_000_000_000),
     }
 }

@@ -139,7 +139,7 @@ impl Place for Discord {
     }
 
     async fn confirm(&self, who: Who, label: &str) {
-        let button = |post: &Post| post.buttons().into_iter().find(|(_, text)| text == label);
+        let button = |post: &Post| post.buttons().into_iter().find(|(_, text)| *text == format!("Confirm: {label}"));
         let post = self.server.wait_for_ephemeral(self.id(who), |post| button(post).is_some()).await;
         let (token, _) = button(&post).expect("it has one");
         self.server.click(self.id(who), &post.id, &token).await;

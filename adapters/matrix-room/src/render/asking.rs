@@ -13,7 +13,7 @@ use crate::draft::inert;
 pub(crate) fn poll(click: &ClickRef, asked: &ToConfirm, words: &[Words], encrypted: bool) -> Result<Value, RoomError> {
     let ClickRef { control, person, .. } = click;
     let question = format!("Only for {person}: {}", words.iter().map(said).collect::<String>());
-    let answer = wording::labelled(&inert(asked.button.label.as_str()), asked.button.style);
+    let answer = wording::confirming(&wording::labelled(&inert(asked.button.label.as_str()), asked.button.style));
     let content = json!({
         POLL_START: {
             "kind": "org.matrix.msc3381.poll.disclosed",
@@ -33,7 +33,7 @@ pub(crate) fn poll(click: &ClickRef, asked: &ToConfirm, words: &[Words], encrypt
 fn said(words: &Words) -> String {
     match words {
         Words::Theirs(_) | Words::Name(_) => inert(&words.plain()),
-        Words::Ours(_) | Words::Person { .. } | Words::Time(_) => words.plain(),
+        Words::Ours(_) | Words::Person { .. } | Words::Time(_) | Words::Due(_) => words.plain(),
     }
 }
 
@@ -58,7 +58,7 @@ mod tests {
         let content = drawn("Always", "\"Coder\" wants to run: ls");
         let start = &content[POLL_START];
         assert_eq!(start["max_selections"], 1);
-        let answer = "Allows more than this once, as far as the agent decides: Always";
+        let answer = "Confirm: Allows more than this once, as far as the agent decides: Always";
         assert_eq!(start["answers"], json!([{ "id": format!("{:032x}", 9), TEXT: answer }]));
         assert_eq!(content["m.relates_to"], json!({ "m.in_reply_to": { "event_id": "$poll" } }));
         assert_eq!(content["m.mentions"], json!({ "user_ids": ["@ada:localhost"] }));
@@ -70,7 +70,7 @@ mod tests {
         let question = content[POLL_START]["question"][TEXT].as_str().expect("a question");
         assert!(question.starts_with("Only for @ada:localhost: You chose \"Always\", which allows more"), "{question}");
         assert!(question.contains("\"Coder\" wants to run: ls") && question.contains("/srv"), "{question}");
-        assert!(question.ends_with("Otherwise nothing is decided."), "{question}");
+        assert!(question.contains("Otherwise nothing is decided. This question expires at "), "{question}");
     }
 
     #[test]
@@ -101,6 +101,7 @@ mod tests {
             button: Button { token, label: Shown::line(label), style: ButtonStyle::AllowAlways },
             headline: Shown::line(headline),
             covers: Some(Shown::line("/srv")),
+            needs_another: false,
             until: Timestamp::from_unix_millis(0),
         }
     }

@@ -3,6 +3,7 @@ use policy::{Approvals, Confirm, Listed, WhenChanged, Who};
 
 use super::super::desk::*;
 use super::super::*;
+use crate::wording;
 
 #[test]
 fn a_card_that_has_just_appeared_can_be_refused_and_not_allowed() {
@@ -255,6 +256,19 @@ fn new_rules_refuse_what_waits_and_forget_the_first_of_two() {
     assert_eq!(told(&effects), ["selected \"no\""]);
     let why = "the policy says execute = auto_deny".to_owned();
     assert_eq!(closings(&effects), [Ending::Refused(Refused::ByPolicy(why))]);
+}
+
+#[test]
+fn whoever_confirms_is_told_whether_somebody_else_has_to_choose_as_well() {
+    let mut desk = by_two();
+    answers(&mut desk).confirm = [Confirm::Kind(ToolKind::Execute)].into();
+    let card = desk.ask_and_post(1);
+    let first = to_confirm(&desk.click(&card, 0, ada()));
+    assert!(first.needs_another);
+    let words = wording::reply(&ClickReply::ToConfirm(first.clone())).expect("a question");
+    assert!(wording::plain(&words).contains("One more person has to choose the same afterwards."));
+    assert_eq!(replies(&press(&mut desk, 1, &first, ada(), "builds")), [ClickReply::IsFirst]);
+    assert!(!to_confirm(&desk.click(&card, 0, person("@bob:x"))).needs_another);
 }
 
 fn answers(desk: &mut Desk) -> &mut AnswerRules {

@@ -7,7 +7,7 @@ use bridge_model::{
     Approver, Button, ButtonToken, CardRef, Click, ClickReply, Delivery, Ending, OptionKind, PersonId, RequestId, RoomName,
     Shown, Timestamp, ToConfirm,
 };
-use policy::{AnswerRules, Effective, Ineligible, Permit, Press};
+use policy::{AnswerRules, Approvals, Effective, Ineligible, Permit, Press};
 
 use super::{Bridge, Choice, Tell, Tokens};
 use crate::card::{self, covers};
@@ -170,6 +170,7 @@ impl<T: Tokens> Bridge<T> {
             button: Button { token, label: card::label(&option.name), style: card::style(&option.kind) },
             headline: held.headline.clone(),
             covers: covers(option),
+            needs_another: held.first.is_none() && held.approvals() == Approvals::Two,
             until,
         })
     }

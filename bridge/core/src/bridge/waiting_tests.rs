@@ -65,11 +65,11 @@ fn a_request_that_waits_is_called_to_mind_and_one_that_ended_is_not() {
     let reminder = said(&desk.at(30_000, Input::Tick));
     assert_eq!((reminder[0].room.as_str(), &reminder[0].about), ("builds", &Some(card.posted())));
     let words = crate::wording::plain(&reminder[0].words);
-    assert_eq!(words, "Request #1 still waits for an answer, until 1970-01-01 00:01:00 UTC: An agent wants to run: ls");
+    assert_eq!(words, "Request #1 still waits for an answer. It expires at 1970-01-01 00:01:00 UTC: An agent wants to run: ls");
     let escalation = said(&desk.at(40_000, Input::Tick));
     assert_eq!((escalation[0].room.as_str(), &escalation[0].about), ("other", &None));
     assert_eq!(escalation[0].mention, [PersonId::new("@bob:x")]);
-    assert!(crate::wording::plain(&escalation[0].words).contains(" in builds, until "));
+    assert!(crate::wording::plain(&escalation[0].words).contains(" in builds. It expires at "));
     desk.click_at(41_000, &card, 1, ada());
     assert!(said(&desk.at(50_000, Input::Tick)).is_empty());
 }

@@ -154,7 +154,7 @@ impl Guest {
 
     /// Presses the button with this label that only they are shown, once it is there. Returns once the bridge has answered.
     pub(crate) async fn confirm(&self, label: &str) {
-        let find = format!("{CONFIRMS}({})", json!(label));
+        let find = format!("{CONFIRMS}({})", json!(format!("Confirm: {label}")));
         let token = self.page().await.wait_for(&format!("a button that confirms {label:?}"), &find).await;
         let button = format!("dialog.confirm button.option[data-token={token}]");
         assert!(self.try_press(&button).await, "the button is gone");
