@@ -58,8 +58,8 @@ pub(crate) fn threads(section: &mut Section<'_>, lifetime: Duration) -> bool {
     let Some(entry) = section.take("threads") else { return false };
     match entry.text().as_deref() {
         Some("per-session") if THREAD_LIFETIME_MAX < lifetime => entry.refuse(
-            "does not go with a policy.lifetime of more than 6 days, since Discord archives threads after a week",
-            "shorten policy.lifetime, or use \"none\"",
+            "does not go with requests that wait for more than 6 days, since Discord archives threads after a week",
+            "shorten policy.lifetime and policy.detached_lifetime, or use \"none\"",
         ),
         Some("per-session") => return true,
         Some("none") | None => {}

@@ -122,7 +122,8 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
     let discord = discord_section.and_then(|section| discord::discord(section, &secrets));
     let web = root.section("web").map_or_else(|| Ok(Web::default()), |section| web::web(section, &secrets));
     let lifetime = policy.lifetime;
-    let around = rooms::Around { problems: &problems, has_matrix, matrix: matrix.as_ref(), has_discord, lifetime };
+    let lifetime_max = lifetime.max(policy.detached_lifetime);
+    let around = rooms::Around { problems: &problems, has_matrix, matrix: matrix.as_ref(), has_discord, lifetime, lifetime_max };
     let rooms = rooms::rooms(root.section("rooms"), &around);
     let acp = settings::acp(acp, &rooms, &problems);
     drop(root);

@@ -81,6 +81,8 @@ pub(crate) struct Around<'a> {
     pub(crate) has_discord: bool,
     /// How long a request waits.
     pub(crate) lifetime: Duration,
+    /// Of any request, also one that outlives its turn.
+    pub(crate) lifetime_max: Duration,
 }
 
 /// Every room by its name; `None` for one with a problem.
@@ -222,7 +224,7 @@ fn discord_room(
     if let Some(id) = id.filter(|_| !around.has_discord) {
         id.refuse("needs a bot to post with", "add a [discord] section with token_file");
     }
-    let thread_per_session = discord::threads(&mut section, around.lifetime);
+    let thread_per_session = discord::threads(&mut section, around.lifetime_max);
     let mention = section.flag("mention").unwrap_or(false);
     let channel = id.and_then(|id| ids::channel(id).filter(|channel| is_free(&section, id, channel, taken)));
     let approvers = Approvers { who: nobody_unless(&who), power_min: None, bots };

@@ -10,6 +10,7 @@ use crate::problem::{Origin, Problems};
 use crate::section::{Entry, Section};
 
 const LIFETIME: Duration = Duration::from_mins(5);
+const DETACHED_LIFETIME: Duration = Duration::from_hours(24);
 const LIFETIME_MIN: Duration = Duration::from_secs(1);
 
 pub(crate) fn policy(root: &mut Section<'_>, problems: &Problems) -> Policy {
@@ -34,12 +35,14 @@ pub(crate) fn policy(root: &mut Section<'_>, problems: &Problems) -> Policy {
     verdicts.by_title = by_title;
     verdicts.default = default.or(verdicts.default).or(Some(Verdict::Ask));
     let asking = Policy::asking(take("lifetime").and_then(|entry| lifetime(&entry)).unwrap_or(LIFETIME));
+    let detached = take("detached_lifetime").and_then(|entry| lifetime(&entry));
     let refusal = [("reject_once", RefusalStyle::RejectOnce), ("cancelled", RefusalStyle::Cancelled)];
     let when_changed = [("refuse", WhenChanged::Refuse), ("ask_again", WhenChanged::AskAgain)];
     let when_outside = [("mark", WhenOutside::Mark), ("refuse", WhenOutside::Refuse)];
     let tell_refusals = [("room", true), ("nobody", false)];
     Policy {
         verdicts,
+        detached_lifetime: detached.unwrap_or(DETACHED_LIFETIME.max(asking.lifetime)),
         refusal: take("refusal").and_then(|entry| choice(&entry, "a way to refuse", &refusal)).unwrap_or(asking.refusal),
         when_changed: take("when_changed")
             .and_then(|entry| choice(&entry, "what to do with a request that changes", &when_changed))

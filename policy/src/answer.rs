@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bridge_model::{OptionKind, Person, PersonId, ToolKind};
+use serde::{Deserialize, Serialize};
 
 use crate::{Approvers, Ineligible, Permit};
 
 /// Who may answer a request, and what else it takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerRules {
     pub approvers: Approvers,
     /// Whether whoever launched the agent may answer what it asks.
@@ -21,7 +22,7 @@ pub struct AnswerRules {
 }
 
 /// How many different people have to choose the same option before something is allowed. One refusal is always enough.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Approvals {
     #[default]
     One,
@@ -39,7 +40,7 @@ pub enum WhenNobody {
 }
 
 /// What a person has to confirm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Confirm {
     /// An option that allows more than this once.
     AllowAlways,

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use bridge_model::{Humanity, Person, PersonId, Presence, RoleId, Signature, Standing};
+use serde::{Deserialize, Serialize};
 
 /// Who may answer in one room.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approvers {
     pub who: Who,
     /// The power level a person must have in the room, besides.
@@ -15,7 +16,7 @@ pub struct Approvers {
 }
 
 /// The people who may answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Who {
     /// Any human who is in the room. Has to be written out; nothing leads here by default.
     Anyone,
@@ -23,7 +24,7 @@ pub enum Who {
 }
 
 /// People by their ids and by their roles. Empty is nobody.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
     pub people: BTreeSet<PersonId>,
     pub roles: BTreeSet<RoleId>,

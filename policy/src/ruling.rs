@@ -1,15 +1,17 @@
 //! What policy says about a request before any person sees it, and why.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
 use bridge_model::{Content, Offered, OptionKind, Options, PermissionRequest, Timestamp, ToolKind};
+use serde::{Deserialize, Serialize};
 
 use crate::verdict::{Key, Verdict, Verdicts};
 use crate::{RefusalStyle, lifetime};
 
 /// What to do with a request that its agent changes while people are deciding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WhenChanged {
     Refuse,
     /// Close its card and ask anew on another, until the same deadline.
@@ -30,9 +32,12 @@ pub enum WhenOutside {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     pub verdicts: Verdicts,
-    pub launch: Launch,
+    /// What whoever starts an agent or raises a request asks for, each of them by itself.
+    pub launches: Vec<Launch>,
     /// How long a request waits for a person, counted from its arrival.
     pub lifetime: Duration,
+    /// How long one waits that outlives its turn.
+    pub detached_lifetime: Duration,
     pub refusal: RefusalStyle,
     pub when_changed: WhenChanged,
     pub when_outside: WhenOutside,
@@ -41,7 +46,8 @@ pub struct Policy {
 }
 
 /// What whoever starts an agent asks for. It can only narrow what the operator has.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Launch {
     pub verdicts: Verdicts,
     pub lifetime: Option<Duration>,
@@ -120,8 +126,9 @@ impl Policy {
     pub fn asking(lifetime: Duration) -> Self {
         Self {
             verdicts: Verdicts { default: Some(Verdict::Ask), ..Verdicts::default() },
-            launch: Launch::default(),
+            launches: Vec::new(),
             lifetime,
+            detached_lifetime: lifetime,
             refusal: RefusalStyle::RejectOnce,
             when_changed: WhenChanged::Refuse,
             when_outside: WhenOutside::Mark,
@@ -136,15 +143,29 @@ impl Policy {
         by_kind.values().chain(default).any(|verdict| *verdict == Verdict::AutoAllow)
     }
 
-    /// The first thing a launch asks for that is looser than what the operator has.
-    pub fn check(&self, launch: &Launch) -> Result<(), Widens> {
+    /// The first thing a launch asks for that is looser than what the operator has. `is_detached`: for what outlives its turn.
+    pub fn check(&self, launch: &Launch, is_detached: bool) -> Result<(), Widens> {
         if let Some((key, launch, operator)) = launch.verdicts.looser_than(&self.verdicts) {
             return Err(Widens::Verdict { key, launch, operator });
         }
+        let operator = self.own_lifetime(is_detached);
         match launch.lifetime {
-            Some(lifetime) if self.lifetime < lifetime => Err(Widens::Lifetime { launch: lifetime, operator: self.lifetime }),
+            Some(lifetime) if operator < lifetime => Err(Widens::Lifetime { launch: lifetime, operator }),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Narrowed by these launches as well.
+    #[must_use]
+    pub fn under(&self, launches: &[Launch]) -> Cow<'_, Self> {
+        if launches.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self { launches: [&self.launches, launches].concat(), ..self.clone() })
+    }
+
+    fn own_lifetime(&self, is_detached: bool) -> Duration {
+        if is_detached { self.detached_lifetime } else { self.lifetime }
     }
 
     /// Every step can only be stricter than the one before it.
@@ -176,8 +197,9 @@ impl Policy {
 
     /// When a request that arrived then, and asks for so long, ends.
     #[must_use]
-    pub fn deadline(&self, arrived: Timestamp, asked_for: Option<Duration>) -> Timestamp {
-        arrived.after(lifetime::lifetime(self.lifetime, self.launch.lifetime, asked_for))
+    pub fn deadline(&self, arrived: Timestamp, asked_for: Option<Duration>, is_detached: bool) -> Timestamp {
+        let launches = self.launches.iter().filter_map(|launch| launch.lifetime).min();
+        arrived.after(lifetime::lifetime(self.own_lifetime(is_detached), launches, asked_for))
     }
 
     fn by_tables(&self, request: &PermissionRequest, steps: &mut Steps) {
@@ -185,7 +207,8 @@ impl Policy {
         let titles = [call.and_then(|call| call.title.as_deref()), request.title.as_deref()];
         let kind = request.kind();
         let mut is_ruled = false;
-        for (side, table) in [(Side::Operator, &self.verdicts), (Side::Launch, &self.launch.verdicts)] {
+        let launches = self.launches.iter().map(|launch| (Side::Launch, &launch.verdicts));
+        for (side, table) in [(Side::Operator, &self.verdicts)].into_iter().chain(launches) {
             for title in titles.into_iter().flatten() {
                 if let Some(verdict) = table.by_title.get(title) {
                     let verdict = (*verdict).max(Verdict::Ask);

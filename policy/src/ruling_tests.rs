@@ -153,7 +153,7 @@ fn what_was_decisive_is_the_first_that_asked_for_it() {
 fn a_launch_that_widens_is_told_what() {
     let strict = policy(table(&[(ToolKind::Delete, AutoDeny)], None), Launch::default());
     let launch = |verdicts, minutes: Option<u64>| Launch { verdicts, lifetime: minutes.map(Duration::from_mins) };
-    let said = |launch: &Launch| strict.check(launch).map_err(|widens| widens.to_string());
+    let said = |launch: &Launch| strict.check(launch, false).map_err(|widens| widens.to_string());
     let delete = table(&[(ToolKind::Delete, Ask)], None);
     assert_eq!(said(&launch(delete, None)), Err("delete = ask is looser than the policy's auto_deny".to_owned()));
     let longer = launch(Verdicts::default(), Some(6));
@@ -165,7 +165,7 @@ fn a_launch_that_widens_is_told_what() {
 fn a_deadline_counts_from_the_arrival() {
     let launch = Launch { lifetime: Some(Duration::from_mins(2)), ..Launch::default() };
     let policy = policy(Verdicts::default(), launch);
-    let after = |asked_for| policy.deadline(Timestamp::from_unix_millis(1_000), asked_for);
+    let after = |asked_for| policy.deadline(Timestamp::from_unix_millis(1_000), asked_for, false);
     assert_eq!(after(None), Timestamp::from_unix_millis(121_000));
     assert_eq!(after(Some(Duration::from_secs(9))), Timestamp::from_unix_millis(10_000));
     assert_eq!(after(Some(Duration::MAX)), Timestamp::from_unix_millis(121_000));
@@ -190,13 +190,13 @@ proptest! {
         prop_assert!(launch.verdicts.on_kind(kind).is_none_or(|(_, verdict)| verdict <= ruled));
         prop_assert!(launch.verdicts.by_title.get("make it").is_none_or(|verdict| *verdict <= ruled));
         let arrived = Timestamp::from_unix_millis(7);
-        let deadline = merged.deadline(arrived, asked_for);
-        prop_assert!(deadline <= alone.deadline(arrived, asked_for));
+        let deadline = merged.deadline(arrived, asked_for, false);
+        prop_assert!(deadline <= alone.deadline(arrived, asked_for, false));
         for span in [launch.lifetime, asked_for, Some(merged.lifetime)].into_iter().flatten() {
             prop_assert!(deadline <= arrived.after(span));
         }
         // Whoever passes the check gets exactly what they asked for, or what the operator has.
-        if merged.check(&launch).is_ok() {
+        if merged.check(&launch, false).is_ok() {
             let own = launch.verdicts.on_kind(kind).map(|(_, verdict)| verdict);
             let titled = launch.verdicts.by_title.get("make it").map(|verdict| (*verdict).max(Ask));
             let least = [Some(verdict(&alone.rule(&request, INSIDE))), own, titled].into_iter().flatten().max();
@@ -236,7 +236,7 @@ fn table(by_kind: &[(ToolKind, Verdict)], default: Option<Verdict>) -> Verdicts 
 }
 
 fn policy(verdicts: Verdicts, launch: Launch) -> Policy {
-    Policy { verdicts, launch, ..Policy::asking(Duration::from_mins(5)) }
+    Policy { verdicts, launches: vec![launch], ..Policy::asking(Duration::from_mins(5)) }
 }
 
 fn request(kind: ToolKind) -> PermissionRequest {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use bridge_model::ToolKind;
+use serde::{Deserialize, Serialize};
 
 /// What to do with a request, from the loosest to the strictest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Verdict {
     /// Choose the agent's own option to allow it this once, without asking anybody.
     AutoAllow,
@@ -56,7 +57,8 @@ impl fmt::Display for Key {
 }
 
 /// One side's verdicts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Verdicts {
     /// What is looser than asking has no effect here.
     pub by_title: BTreeMap<String, Verdict>,

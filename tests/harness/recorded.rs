@@ -41,7 +41,7 @@ pub async fn requests(capture: &Capture) -> Vec<PermissionRequest> {
 async fn requested(asks: &mut impl Asks) -> Option<PermissionRequest> {
     loop {
         match asks.next().await? {
-            SourceEvent::Requested(request) => return Some(*request),
+            SourceEvent::Requested(request, _) => return Some(*request),
             SourceEvent::Malformed { .. } => return None,
             SourceEvent::Changed { .. } | SourceEvent::Withdrawn(..) => {}
         }

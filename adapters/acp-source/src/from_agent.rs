@@ -111,7 +111,7 @@ impl FromAgent {
         state.hold(key, HeldAsk { ask, id: id.to_owned(), session, withdrawn: understood.is_none(), understood, client });
         drop(state);
         match asked {
-            Ok(request) => self.news.push(SourceEvent::Requested(Box::new(request))),
+            Ok(request) => self.news.push(SourceEvent::Requested(Box::new(request), Box::default())),
             Err(problem) => self.malformed(from, problem),
         }
         Fate::Withhold

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use bridge_core::{Replies, SourceError};
-use bridge_model::{Outcome, ReplyTo};
+use bridge_model::{Ending, Outcome, ReplyTo};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
@@ -59,7 +59,7 @@ impl Replies for AcpReplies {
         send(self.to_client.as_ref(), ToClient::Ask(to.ask));
     }
 
-    async fn reply(&self, to: &ReplyTo, outcome: &Outcome) -> Result<(), SourceError> {
+    async fn reply(&self, to: &ReplyTo, outcome: &Outcome, _: Option<&Ending>) -> Result<(), SourceError> {
         let (written, told) = oneshot::channel();
         let to_agent = ToAgent { ask: to.ask, outcome: outcome.clone(), written };
         self.to_agent.send(to_agent).map_err(|_| SourceError::Gone)?;

@@ -49,7 +49,7 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
         }
     };
     let launch = Permissions::launch(&args.permission, args.lifetime);
-    if let Err(widens) = setup::policy(config.as_ref()).check(&launch) {
+    if let Err(widens) = setup::policy(config.as_ref()).check(&launch, false) {
         error!("the launch asks for more than the policy has: {widens}; ask for less, or change the policy");
         return EXIT_CONFIG.into();
     }
@@ -130,7 +130,7 @@ async fn between(args: &AcpArgs, served: Served<'_>, mut agent: Agent) -> io::Re
     };
     let (first, sender) = (rules(config), inbox.0.clone());
     let mut hub = Hub::new(first, ledger, rooms, sources, inbox);
-    hub.close_what_was_left();
+    hub.take_over();
     let fixed = config.map(reload::fixed).unwrap_or_default();
     let asked_for = args.requester.clone();
     let reloading = reload::on_signal(hangup, args.config.config.clone(), fixed, sender, move |config| {

@@ -33,8 +33,8 @@ pub(crate) async fn run(args: &ExplainArgs) -> ExitCode {
 
 async fn explain(args: &ExplainArgs, config: &Config) -> Result<Vec<String>, String> {
     let launch = Permissions::launch(&args.permission, args.lifetime);
-    config.policy.check(&launch).map_err(|widens| format!("the launch asks for more than the policy has: {widens}"))?;
-    let policy = Policy { launch, ..config.policy.clone() };
+    config.policy.check(&launch, false).map_err(|widens| format!("the launch asks for more than the policy has: {widens}"))?;
+    let policy = Policy { launches: vec![launch], ..config.policy.clone() };
     let mut request = request(args)?;
     places::look_up(&mut request).await;
     let ruled = bridge_core::ruled(&policy, &request);
@@ -72,7 +72,7 @@ fn verdict(ruled: &Ruled) -> Vec<String> {
 
 fn waits(policy: &Policy) -> String {
     let now = Timestamp::from_unix_millis(0);
-    let span = humantime::format_duration(policy.deadline(now, None).since(now));
+    let span = humantime::format_duration(policy.deadline(now, None, false).since(now));
     format!("waits      {span} at most, then it is refused")
 }
 

@@ -58,8 +58,25 @@ impl<R: Replies> Hub<R> {
         Self { bridge, clock: Clock::default(), ledger, rooms, sources, inbox, sender, replying: 0, posting: 0 }
     }
 
-    /// Closes the cards that an earlier run left behind.
-    pub(crate) fn close_what_was_left(&mut self) {
+    /// Goes on with what an earlier run held and comes back, and closes the other cards that it left behind.
+    pub(crate) fn take_over(&mut self) {
+        let kept = self.ledger.as_ref().map(Ledger::that_go_on).transpose().unwrap_or_else(|problem| {
+            error!(%problem, "the ledger cannot be read, so nothing of an earlier run goes on");
+            None
+        });
+        self.close_what_was_left();
+        for (snapshot, card) in kept.into_iter().flatten() {
+            match self.bridge.restore(self.clock.now(), &snapshot, card) {
+                Some(effects) => {
+                    let inputs = self.run(effects);
+                    inputs.into_iter().for_each(|input| self.take_in(input));
+                }
+                None => warn!("a request of an earlier run cannot be understood and does not go on"),
+            }
+        }
+    }
+
+    fn close_what_was_left(&mut self) {
         let Some(ledger) = &self.ledger else { return };
         let tip = ledger.tip();
         info!(audit.line = tip.seq, audit.hash = tip.hash, "the audit has {} lines so far", tip.seq);
@@ -69,7 +86,8 @@ impl<R: Replies> Hub<R> {
         });
         for (card, closed) in left {
             info!(request.id = %closed.request, "an earlier run left a card open; it is closed");
-            self.record(&Entry::Settled { request: closed.request, ending: closed.ending.clone(), at: closed.at });
+            let (request, ending) = (closed.request, closed.ending.clone());
+            self.record(&Entry::Settled { request, ending, at: closed.at, outcome: None });
             self.run(vec![Effect::Close { card, closed }]);
         }
     }
@@ -155,11 +173,17 @@ impl<R: Replies> Hub<R> {
                         inputs.push(Input::RecordFailed(entry.request()));
                     }
                 }
-                Effect::Reply { request, to, outcome } => self.reply(request, to, outcome),
+                Effect::Reply { request, to, outcome, ending } => self.reply(request, to, outcome, ending),
                 Effect::Post { card, within } => {
                     if let Some(room) = self.rooms.get(&card.room) {
                         self.posting += 1;
                         room.post(card, within);
+                    }
+                }
+                Effect::Resume { at, card, within } => {
+                    if let Some(room) = self.rooms.get(&card.room) {
+                        self.posting += 1;
+                        room.resume(at, card, within);
                     }
                 }
                 Effect::Asked(to) => {
@@ -214,12 +238,12 @@ impl<R: Replies> Hub<R> {
         }
     }
 
-    fn reply(&mut self, id: RequestId, to: ReplyTo, outcome: Outcome) {
+    fn reply(&mut self, id: RequestId, to: ReplyTo, outcome: Outcome, ending: Option<Ending>) {
         let Some(source) = self.sources.get(&to.source).map(Arc::clone) else { return };
         self.replying += 1;
         let sender = self.sender.clone();
         tokio::spawn(async move {
-            let result = source.reply(&to, &outcome).await;
+            let result = source.reply(&to, &outcome, ending.as_ref()).await;
             // The hub outlives its replies, or nobody cares any more.
             let _ = sender.send(Input::Replied(id, result)).await;
         });
@@ -230,7 +254,9 @@ impl<R: Replies> Hub<R> {
 pub(crate) async fn forward(mut asks: impl Asks, inbox: Inbox) {
     while let Some(mut event) = asks.next().await {
         match &mut event {
-            SourceEvent::Requested(request) | SourceEvent::Changed { now: Some(request), .. } => places::look_up(request).await,
+            SourceEvent::Requested(request, _) | SourceEvent::Changed { now: Some(request), .. } => {
+                places::look_up(request).await
+            }
             SourceEvent::Changed { now: None, .. } | SourceEvent::Malformed { .. } | SourceEvent::Withdrawn(..) => {}
         }
         if inbox.send(Input::Source(event)).await.is_err() {

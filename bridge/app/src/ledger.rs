@@ -1,6 +1,7 @@
 //! The durable record of held requests, their cards and how they ended.
 //!
-//! SQLite, one writer. A line is durable once [`Ledger::write`] returns. It never holds what a tool would have done.
+//! SQLite, one writer. A line is durable once [`Ledger::write`] returns. What a tool would do is in it only while
+//! its request waits, and only of one that can go on after a restart.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
@@ -11,7 +12,8 @@ use std::time::Duration;
 use bridge_config::Unusable;
 use bridge_core::Entry;
 use bridge_model::{
-    CardRef, ClosedCard, Delivery, Ending, MessageId, NotDelivered, RequestId, RoomName, Shown, Timestamp, Withdrawn,
+    CardRef, ClosedCard, Delivery, Ending, MessageId, NotDelivered, Outcome, ReplyTo, RequestId, RoomName, Shown, Timestamp,
+    Withdrawn,
 };
 use nix::unistd::Pid;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
@@ -19,7 +21,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use crate::audit::{self, Audit, Tip};
 
 /// The layout this version reads and writes.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// Closed requests that are kept; beyond it the oldest go at the next start.
 const KEPT_MAX: i64 = 10_000;
@@ -38,15 +40,24 @@ const LAYOUT: &str = "
         shown    TEXT,
         ended    INTEGER,
         first    TEXT,
+        source   TEXT,
+        snapshot TEXT,
+        outcome  TEXT,
         PRIMARY KEY (run, number)
     ) STRICT;
 ";
 
+/// What is kept of requests that come back: whom to tell, as JSON; what they are, until they have ended; and what is to be
+/// told, `null` where nothing was chosen.
+const OF_THOSE_THAT_COME_BACK: &str = "ALTER TABLE request ADD COLUMN source TEXT; ALTER TABLE request ADD COLUMN snapshot TEXT;
+     ALTER TABLE request ADD COLUMN outcome TEXT;";
+
 /// What makes a layout of the version before into the next.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     "ALTER TABLE request ADD COLUMN shown TEXT; ALTER TABLE request ADD COLUMN ended INTEGER;",
     "ALTER TABLE request ADD COLUMN first TEXT;",
     audit::LAYOUT,
+    OF_THOSE_THAT_COME_BACK,
 ];
 
 /// Why the ledger cannot be used.
@@ -121,18 +132,44 @@ impl Ledger {
         self.database.execute(sql, params![run(request), number(request)]).map(|_| ())
     }
 
+    /// What held requests are that come back, each with its card if that was seen to be posted. In the order in which they came.
+    pub(crate) fn that_go_on(&self) -> rusqlite::Result<Vec<(String, Option<CardRef>)>> {
+        let sql =
+            "SELECT snapshot, room, control, parts FROM request WHERE snapshot IS NOT NULL AND ending IS NULL ORDER BY rowid";
+        let mut select = self.database.prepare(sql)?;
+        let rows = select.query_map([], |row| {
+            let room = RoomName::new(row.get::<_, String>(1)?);
+            Ok((row.get(0)?, card(&room, row.get(2)?, row.get(3)?)))
+        })?;
+        rows.collect()
+    }
+
+    /// What is to be told of the latest requests that come back and have ended.
+    pub(crate) fn outcomes(&self) -> rusqlite::Result<Vec<KeptOutcome>> {
+        let sql = "SELECT source, outcome, ending, ended FROM request WHERE source IS NOT NULL AND ending IS NOT NULL
+                       ORDER BY rowid DESC LIMIT ?1";
+        let mut select = self.database.prepare(sql)?;
+        let rows = select.query_map([KEPT_MAX], |row| {
+            let source: String = row.get(0)?;
+            let source = serde_json::from_str::<(ReplyTo, String)>(&source).ok();
+            let ending = serde_json::from_str(&row.get::<_, String>(2)?).ok();
+            let (outcome, at) = (row.get(1)?, row.get::<_, Option<i64>>(3)?.and_then(|at| u64::try_from(at).ok()));
+            let at = at.map(Timestamp::from_unix_millis);
+            Ok(source.zip(ending).map(|((from, comes_back), ending)| KeptOutcome { from, comes_back, outcome, ending, at }))
+        })?;
+        rows.filter_map(Result::transpose).collect()
+    }
+
     /// Cards of runs that are over and that do not say so yet, with what they have to say.
     pub(crate) fn left_open(&self) -> rusqlite::Result<Vec<(Option<CardRef>, ClosedCard)>> {
-        let mut select = self
-            .database
-            .prepare("SELECT run, number, room, headline, control, parts, ending, ended FROM request WHERE closed = 0")?;
+        let mut select = self.database.prepare(
+            "SELECT run, number, room, headline, control, parts, ending, ended FROM request
+                 WHERE closed = 0 AND (snapshot IS NULL OR control IS NULL)",
+        )?;
         let rows = select.query_map([], |row| {
             let room = RoomName::new(row.get::<_, String>(2)?);
-            let control: Option<String> = row.get(4)?;
-            let parts: Option<String> = row.get(5)?;
+            let card = card(&room, row.get(4)?, row.get(5)?);
             let ending: Option<String> = row.get(6)?;
-            let parts: Vec<MessageId> = parts.and_then(|parts| serde_json::from_str(&parts).ok()).unwrap_or_default();
-            let card = control.map(|control| CardRef { room: room.clone(), control: MessageId::new(control), parts });
             let run = u64::from_str_radix(&row.get::<_, String>(0)?, 16).unwrap_or_default();
             let request = RequestId { run, number: u64::try_from(row.get::<_, i64>(1)?).unwrap_or_default() };
             let headline = Shown::line(&row.get::<_, String>(3)?);
@@ -143,14 +180,44 @@ impl Ledger {
     }
 }
 
+/// How a request ended that comes back.
+pub(crate) struct KeptOutcome {
+    pub(crate) from: ReplyTo,
+    /// As its source told it.
+    pub(crate) comes_back: String,
+    /// The chosen option's id as JSON, or `null`; `None`: there is nothing to tell.
+    pub(crate) outcome: Option<String>,
+    pub(crate) ending: Ending,
+    pub(crate) at: Option<Timestamp>,
+}
+
+fn card(room: &RoomName, control: Option<String>, parts: Option<String>) -> Option<CardRef> {
+    let parts: Vec<MessageId> = parts.and_then(|parts| serde_json::from_str(&parts).ok()).unwrap_or_default();
+    control.map(|control| CardRef { room: room.clone(), control: MessageId::new(control), parts })
+}
+
 fn write(within: &Transaction<'_>, entry: &Entry) -> rusqlite::Result<()> {
     match entry {
         // Again for the same request where its card had to be drawn anew.
-        Entry::Held { request, room, headline, deadline, shown } => within.execute(
-            "INSERT INTO request (run, number, room, headline, deadline, shown) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                 ON CONFLICT (run, number) DO UPDATE SET headline = excluded.headline, shown = excluded.shown",
-            params![run(*request), number(*request), room.as_str(), headline.as_str(), millis(*deadline), shown.to_string()],
-        ),
+        Entry::Held { request, room, headline, deadline, shown, kept } => {
+            let (source, snapshot) = kept.as_ref().map(|kept| (json(&(&kept.from, &kept.comes_back)), &kept.snapshot)).unzip();
+            within.execute(
+                "INSERT INTO request (run, number, room, headline, deadline, shown, source, snapshot)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                     ON CONFLICT (run, number) DO UPDATE SET headline = excluded.headline, shown = excluded.shown,
+                         deadline = excluded.deadline, snapshot = excluded.snapshot",
+                params![
+                    run(*request),
+                    number(*request),
+                    room.as_str(),
+                    headline.as_str(),
+                    millis(*deadline),
+                    shown.to_string(),
+                    source,
+                    snapshot
+                ],
+            )
+        }
         Entry::Posted { request, card } => within.execute(
             "UPDATE request SET control = ?3, parts = ?4 WHERE run = ?1 AND number = ?2",
             params![run(*request), number(*request), card.control.as_str(), json(&card.parts)],
@@ -160,13 +227,22 @@ fn write(within: &Transaction<'_>, entry: &Entry) -> rusqlite::Result<()> {
             params![run(*request), number(*request), json(&(person, option, millis(*at)))],
         ),
         // A request that was never held has no card to be closed after a restart.
-        Entry::Settled { request, ending, at } => within.execute(
-            "INSERT INTO request (run, number, ending, ended, closed) VALUES (?1, ?2, ?3, ?4, 1)
-                 ON CONFLICT (run, number) DO UPDATE SET ending = excluded.ending, ended = excluded.ended",
-            params![run(*request), number(*request), json(ending), at.map(millis)],
+        Entry::Settled { request, ending, at, outcome } => within.execute(
+            "INSERT INTO request (run, number, ending, ended, outcome, closed) VALUES (?1, ?2, ?3, ?4, ?5, 1)
+                 ON CONFLICT (run, number) DO UPDATE SET ending = excluded.ending, ended = excluded.ended, snapshot = NULL,
+                     outcome = coalesce(excluded.outcome, outcome)",
+            params![run(*request), number(*request), json(ending), at.map(millis), outcome.as_ref().map(told)],
         ),
     }
     .map(|_| ())
+}
+
+/// The option's id as JSON, or `null`.
+fn told(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Selected(offered) => offered.option().id.raw().get().to_owned(),
+        Outcome::Cancelled => "null".to_owned(),
+    }
 }
 
 /// What is true of a request once the bridge that held it is gone.

@@ -30,7 +30,7 @@ pub(crate) fn rules(config: Option<&Config>, launch: Launch, requester: Option<P
     let rooms = rooms.map(|(name, room)| (name.clone(), room_rules(room)));
     let route = config.and_then(|config| config.acp.room.clone()).map(|room| (source.clone(), room));
     Rules {
-        policy: Policy { launch, ..policy(config) },
+        policy: Policy { launches: vec![launch], ..policy(config) },
         rooms: rooms.collect(),
         routes: route.into_iter().collect(),
         requesters: requester.map(|requester| (source.clone(), requester)).into_iter().collect(),

@@ -33,7 +33,7 @@ fn main() {
 fn drawing(call: &ToolCall) -> Duration {
     let run = |_| {
         let mut bridge = Bridge::new(rules(), 1, Counted(0));
-        let asked = SourceEvent::Requested(Box::new(request(call.clone())));
+        let asked = SourceEvent::Requested(Box::new(request(call.clone())), Box::default());
         let start = Instant::now();
         let effects = bridge.handle(Timestamp::from_unix_millis(0), Input::Source(asked));
         let took = start.elapsed();

@@ -5,6 +5,7 @@ mod clicking;
 #[cfg(test)]
 mod desk;
 mod reloading;
+mod restoring;
 mod waiting;
 
 use std::collections::BTreeMap;
@@ -211,7 +212,7 @@ impl<T: Tokens> Bridge<T> {
 
     fn source(&mut self, now: Timestamp, event: SourceEvent) -> Vec<Effect> {
         match event {
-            SourceEvent::Requested(request) => self.requested(now, *request),
+            SourceEvent::Requested(request, terms) => self.requested(now, *request, *terms),
             SourceEvent::Malformed { from, headline, problem } => self.malformed(now, from, &headline, problem),
             SourceEvent::Changed { ask, now: changed } => match self.held.by_ask(&ask) {
                 Some(id) => self.changed(now, id, changed.map(|request| *request)),
@@ -256,17 +257,24 @@ impl<T: Tokens> Bridge<T> {
         let Some(held) = self.held.remove(id) else { return Vec::new() };
         self.confirmations.forget(id);
         let refusal = self.rules.policy.refusal.refusal(&held.request.options);
-        let reply = |outcome| Effect::Reply { request: id, to: held.request.from.clone(), outcome };
-        let (at_once, once_recorded, chosen) = match tell {
-            Tell::Nobody => (None, vec![], None),
-            Tell::Cancelled => (Some(reply(Outcome::Cancelled)), vec![], None),
-            Tell::Refusal => (Some(reply(refusal.clone())), vec![], None),
-            Tell::Choice(Choice { offered, at }) => (None, vec![reply(Outcome::Selected(offered))], Some(at)),
+        let reply = |outcome| {
+            let (to, ending) = (held.request.from.clone(), Some(ending.clone()));
+            Effect::Reply { request: id, to, outcome, ending }
         };
+        let (outcome, chosen) = match tell {
+            Tell::Nobody => (None, None),
+            Tell::Cancelled => (Some(Outcome::Cancelled), None),
+            Tell::Refusal => (Some(refusal.clone()), None),
+            Tell::Choice(Choice { offered, at }) => (Some(Outcome::Selected(offered)), Some(at)),
+        };
+        let reply = outcome.clone().map(reply);
+        let (at_once, once_recorded) = if chosen.is_some() { (None, reply.into_iter().collect()) } else { (reply, Vec::new()) };
+        let kept = outcome.filter(|_| held.terms.comes_back.is_some());
         let settled = Settled {
             card: match held.phase {
                 Phase::Looking(_) => SettledCard::Known(None),
-                Phase::Posting { .. } => SettledCard::Posting,
+                Phase::Posting { known: None, .. } => SettledCard::Posting,
+                Phase::Posting { known: Some(card), .. } => SettledCard::Known(Some(card)),
                 Phase::Open(card) => SettledCard::Known(Some(card)),
             },
             from: held.request.from.clone(),
@@ -277,7 +285,7 @@ impl<T: Tokens> Bridge<T> {
             say_pending_at: chosen.map(|_| now.after(self.rules.limits.say_pending_after)),
             closed: ClosedCard { request: id, room: held.room, headline: held.headline, ending: ending.clone(), at: Some(now) },
         };
-        let entry = Entry::Settled { request: id, ending, at: Some(now) };
+        let entry = Entry::Settled { request: id, ending, at: Some(now), outcome: kept };
         let mut effects = vec![Effect::Record { entry, then: once_recorded }];
         effects.extend(at_once);
         effects.extend(settled.close());
@@ -300,7 +308,7 @@ impl<T: Tokens> Bridge<T> {
             Err(SourceError::Withdrawn) => Delivery::NotDelivered(NotDelivered::Withdrawn),
             Err(SourceError::Gone) => Delivery::NotDelivered(NotDelivered::AgentGone),
         });
-        let entry = Entry::Settled { request: id, ending: settled.closed.ending.clone(), at: settled.closed.at };
+        let entry = Entry::Settled { request: id, ending: settled.closed.ending.clone(), at: settled.closed.at, outcome: None };
         [Effect::Record { entry, then: vec![] }].into_iter().chain(settled.close()).collect()
     }
 
@@ -311,7 +319,8 @@ impl<T: Tokens> Bridge<T> {
         // Only a choice waits for its record. It was not told to the agent, so a refusal is told instead.
         let Some(settled) = self.settled.get_mut(id).filter(|settled| settled.is_pending()) else { return Vec::new() };
         settled.set_delivery(Delivery::NotDelivered(NotDelivered::NotRecorded));
-        let mut effects = vec![Effect::Reply { request: id, to: settled.from.clone(), outcome: settled.refusal.clone() }];
+        let (to, outcome) = (settled.from.clone(), settled.refusal.clone());
+        let mut effects = vec![Effect::Reply { request: id, to, outcome, ending: Some(Ending::Refused(Refused::NotRecorded)) }];
         effects.extend(settled.close());
         effects
     }
@@ -341,7 +350,7 @@ impl<T: Tokens> Bridge<T> {
 
     fn stop(&mut self, now: Timestamp) -> Vec<Effect> {
         self.stopping = true;
-        self.withdraw_all(now, &self.held.all(), Withdrawn::BridgeStopped)
+        self.withdraw_all(now, &self.held.that_end_with_the_bridge(), Withdrawn::BridgeStopped)
     }
 
     fn next_id(&mut self) -> RequestId {

@@ -355,7 +355,7 @@ fn what_a_room_does_not_show_stands_in_no_refusal_either() {
     desk.room().details = Details::Described;
     desk.rules().policy.tell_refusals = true;
     desk.rules().policy.verdicts.default = Some(Verdict::AutoDeny);
-    let effects = desk.at(0, Input::Source(SourceEvent::Requested(Box::new(Desk::asked(1, "secret-command")))));
+    let effects = desk.at(0, Input::Source(SourceEvent::Requested(Box::new(Desk::asked(1, "secret-command")), Box::default())));
     assert!(!format!("{effects:?}").contains("secret-command\""), "{effects:?}");
     assert_eq!(closings(&effects).len(), 1);
 }

@@ -10,6 +10,7 @@ use bridge_model::{
     RequestId, RoomName, Section, SectionBody, Shown, Timestamp,
 };
 use policy::{Approvals, Policy, Reach, Ruled, is_outside};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use self::ink::Ink;
@@ -28,7 +29,7 @@ pub(crate) const OBJECT_MAX: usize = 160;
 const LABEL_MAX: usize = 200;
 
 /// How much a room shows of a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Details {
     /// Everything.
     #[default]

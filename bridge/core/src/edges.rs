@@ -8,11 +8,11 @@ use std::future::Future;
 use std::time::Duration;
 
 use bridge_model::{
-    Card, CardLimits, CardRef, Click, ClickRef, ClickReply, ClosedCard, Outcome, PermissionRequest, Person, PersonId, ReplyTo,
-    RequestId, RoomName, Withdrawn,
+    Card, CardLimits, CardRef, Click, ClickRef, ClickReply, ClosedCard, Ending, Outcome, PermissionRequest, Person, PersonId,
+    ReplyTo, RequestId, RoomName, Withdrawn,
 };
 
-use crate::Said;
+use crate::{Said, Terms};
 
 /// One account's view of its configured rooms.
 pub trait Room: Send {
@@ -120,13 +120,19 @@ pub trait Replies: Send + Sync + 'static {
 
     /// Returns once the agent's side has taken the outcome. Each request is answered at most once, by the first call;
     /// a request that was withdrawn meanwhile is answered `cancelled` by the source, whatever the outcome given here.
-    fn reply(&self, to: &ReplyTo, outcome: &Outcome) -> impl Future<Output = Result<(), SourceError>> + Send;
+    /// `ending`: how the request ended, for whoever wants to be told; `None`: policy allowed it.
+    fn reply(
+        &self,
+        to: &ReplyTo,
+        outcome: &Outcome,
+        ending: Option<&Ending>,
+    ) -> impl Future<Output = Result<(), SourceError>> + Send;
 }
 
 /// What a source reports.
 #[derive(Clone, Debug)]
 pub enum SourceEvent {
-    Requested(Box<PermissionRequest>),
+    Requested(Box<PermissionRequest>, Box<Terms>),
     /// Something that asks for permission but cannot be understood; `headline` is what can be said about it. It is
     /// answered `cancelled`.
     Malformed {

@@ -54,6 +54,12 @@ pub enum Effect {
         card: Card,
         within: Duration,
     },
+    /// Take up a card that an earlier run posted. Answered by [`Input::Posted`], also after the deadline.
+    Resume {
+        at: CardRef,
+        card: Card,
+        within: Duration,
+    },
     /// People are asked about this request from now on, and so may be whoever else its source can ask.
     Asked(ReplyTo),
     /// Find out who of these is in the room; `None`: of whom it may be. Answered by [`Input::People`], within moments.
@@ -74,11 +80,12 @@ pub enum Effect {
         card: Option<CardRef>,
         closed: ClosedCard,
     },
-    /// Answered by [`Input::Replied`].
+    /// Answered by [`Input::Replied`]. `ending`: how the request ended, as far as it is known now; `None`: policy allowed it.
     Reply {
         request: RequestId,
         to: ReplyTo,
         outcome: Outcome,
+        ending: Option<Ending>,
     },
     Answer {
         click: ClickRef,
@@ -103,13 +110,15 @@ pub struct Said {
 /// A line of the ledger. It names rooms, people and options, and never holds what the tool would have done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// `shown`: what its card shows, by its digest.
+    /// `shown`: what its card shows, by its digest. `kept`: what it takes to go on with it after a restart; `None`
+    /// if it ends with the bridge.
     Held {
         request: RequestId,
         room: RoomName,
         headline: Shown,
         deadline: Timestamp,
         shown: Digest,
+        kept: Option<Kept>,
     },
     Posted {
         request: RequestId,
@@ -122,12 +131,25 @@ pub enum Entry {
         option: Shown,
         at: Timestamp,
     },
-    /// `at`: when it ended; `None` where nobody saw that.
+    /// `at`: when it ended; `None` where nobody saw that. `outcome`: what the agent is told, of a request that comes back for
+    /// it.
     Settled {
         request: RequestId,
         ending: Ending,
         at: Option<Timestamp>,
+        outcome: Option<Outcome>,
     },
+}
+
+/// A request that comes back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub from: ReplyTo,
+    /// As [`crate::Terms::comes_back`] has it.
+    pub comes_back: String,
+    /// For [`crate::Bridge::restore`]. Unlike all else in the ledger it holds what the tool would do, and is not kept once the
+    /// request has ended.
+    pub snapshot: String,
 }
 
 impl Entry {

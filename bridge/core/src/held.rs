@@ -7,19 +7,21 @@ use bridge_model::{
     SourceName, Timestamp,
 };
 use policy::{AnswerRules, Approvals, Listed, WhenChanged, Who};
-
-use crate::Details;
+use serde::{Deserialize, Serialize};
 
 use crate::fatigue::SessionKey;
+use crate::{Details, Terms};
 
-/// A request that waits for a person.
-#[derive(Debug)]
+/// A request that waits for a person. What another run of the bridge can know again of it is written with it.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Held {
     pub(crate) request: PermissionRequest,
+    pub(crate) terms: Terms,
     pub(crate) room: RoomName,
     pub(crate) headline: Shown,
     pub(crate) arrived: Timestamp,
     pub(crate) deadline: Timestamp,
+    #[serde(skip)]
     pub(crate) phase: Phase,
     /// All rules that it has been under, none twice. Each of them counts.
     pub(crate) answers: Vec<AnswerRules>,
@@ -32,7 +34,8 @@ pub(crate) struct Held {
     pub(crate) details: Details,
     /// Since when people can see its card.
     pub(crate) shown_at: Timestamp,
-    /// The first of two people who have to choose the same.
+    /// The first of two people who have to choose the same. Whether they may still choose is not known in another run.
+    #[serde(skip)]
     pub(crate) first: Option<First>,
     /// When it is called to mind, the next one last.
     pub(crate) calls: Vec<Call>,
@@ -66,7 +69,7 @@ pub(crate) struct First {
 }
 
 /// A message that calls a request to mind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Call {
     pub(crate) at: Timestamp,
     /// Tells it from the others of its request.
@@ -84,8 +87,16 @@ pub(crate) enum Phase {
     /// On its way to the room. People may see it already, and their clicks wait until it is known which card is ours.
     Posting {
         clicks: Vec<Click>,
+        /// The card of an earlier run, which is being taken up again.
+        known: Option<CardRef>,
     },
     Open(CardRef),
+}
+
+impl Default for Phase {
+    fn default() -> Self {
+        Self::Looking(None)
+    }
 }
 
 impl Held {
@@ -184,6 +195,11 @@ impl HeldTable {
 
     pub(crate) fn all(&self) -> Vec<RequestId> {
         self.requests.keys().copied().collect()
+    }
+
+    /// Those whose source does not bring them back.
+    pub(crate) fn that_end_with_the_bridge(&self) -> Vec<RequestId> {
+        self.requests.iter().filter(|(_, held)| held.terms.comes_back.is_none()).map(|(id, _)| *id).collect()
     }
 
     pub(crate) fn in_room(&self, room: &RoomName) -> Vec<RequestId> {

@@ -15,6 +15,7 @@ mod held;
 mod layout;
 mod redact;
 mod settled;
+mod terms;
 pub mod wording;
 mod wrap;
 
@@ -22,7 +23,8 @@ pub use backoff::Backoff;
 pub use bridge::{Bridge, Escalation, Limits, RoomRules, Rules, Tokens};
 pub use card::{Details, paths, ruled};
 pub use edges::{Asks, Board, Clicks, Replies, Room, RoomError, RoomEvent, Source, SourceError, SourceEvent, part_name};
-pub use effect::{Effect, Entry, Input, Said};
+pub use effect::{Effect, Entry, Input, Kept, Said};
 pub use file::{CardFile, file};
 pub use layout::{Laid, lay_out, rows, section_rows};
+pub use terms::Terms;
 pub use wrap::{columns, wrapped};

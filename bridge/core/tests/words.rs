@@ -80,7 +80,7 @@ fn bridge_with_a_card() -> Bridge<One> {
         places: None,
     };
     let mut bridge = Bridge::new(rules, 1, One);
-    bridge.handle(Timestamp::from_unix_millis(0), Input::Source(SourceEvent::Requested(Box::new(request))));
+    bridge.handle(Timestamp::from_unix_millis(0), Input::Source(SourceEvent::Requested(Box::new(request), Box::default())));
     let card = CardRef { room: RoomName::new("r"), control: MessageId::new("card"), parts: vec![] };
     bridge.handle(Timestamp::from_unix_millis(0), Input::Posted(bridge_model::RequestId { run: 1, number: 1 }, Ok(card)));
     bridge

@@ -199,7 +199,7 @@ pub enum ButtonStyle {
 }
 
 /// What a room can show on one card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardLimits {
     pub buttons_max: usize,
     /// In UTF-16 units, which are the most that a service can mean by characters.
@@ -214,7 +214,7 @@ pub struct CardLimits {
 }
 
 /// A posted card.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardRef {
     pub room: RoomName,
     /// The message that carries the buttons; a click names it.

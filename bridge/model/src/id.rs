@@ -81,7 +81,7 @@ impl fmt::Debug for ButtonToken {
 /// A held request: which run of the bridge took it in, and its number in that run.
 ///
 /// Agents restart their own numbering at will, so theirs never name a request here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RequestId {
     /// Random per run of the bridge, so that a number of an earlier run names nothing today.
     pub run: u64,

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -19,6 +21,20 @@ pub enum OptionIdError {
     NotAString,
     #[error("an option id is empty")]
     Empty,
+}
+
+/// As a string that holds the JSON text, so that no writer between here and there changes its spelling.
+impl Serialize for OptionId {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.0.get())
+    }
+}
+
+impl<'de> Deserialize<'de> for OptionId {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let raw = RawValue::from_string(String::deserialize(from)?).map_err(D::Error::custom)?;
+        Self::parse(&raw).map_err(D::Error::custom)
+    }
 }
 
 impl OptionId {
@@ -72,7 +88,7 @@ impl PartialEq for OptionId {
 impl Eq for OptionId {}
 
 /// What the agent says an option does. Untrusted: it styles a button and picks a refusal, no more.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OptionKind {
     AllowOnce,
     AllowAlways,
@@ -105,7 +121,7 @@ impl OptionKind {
 }
 
 /// One choice the agent offered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionOption {
     pub id: OptionId,
     /// The agent's own label, as sent: untrusted text.
@@ -116,8 +132,17 @@ pub struct PermissionOption {
 }
 
 /// All options of one request, in the agent's order: at least one, no id twice.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<PermissionOption>")]
 pub struct Options(Vec<PermissionOption>);
+
+impl TryFrom<Vec<PermissionOption>> for Options {
+    type Error = OptionsError;
+
+    fn try_from(options: Vec<PermissionOption>) -> Result<Self, OptionsError> {
+        Self::new(options)
+    }
+}
 
 /// Why a list of options was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Offered, Options, SessionId, SourceName, ToolCall, ToolKind};
 
 /// One `session/request_permission`, understood.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PermissionRequest {
     pub from: ReplyTo,
     pub session: Session,
@@ -33,7 +34,7 @@ impl PermissionRequest {
 }
 
 /// Where the paths of a request lead on the agent's machine, every link followed, as somebody looked it up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Places {
     /// The folder in which the session works; `None` if that cannot be told.
     pub root: Option<String>,
@@ -42,7 +43,7 @@ pub struct Places {
 }
 
 /// Where an outcome goes. Unique while the source lives, whatever ids the agent uses.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ReplyTo {
     pub source: SourceName,
     /// The source's own number for the request.
@@ -50,7 +51,7 @@ pub struct ReplyTo {
 }
 
 /// The agent's session, as far as it was seen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     pub id: Option<SessionId>,
     /// What the operator calls the agent.

@@ -1,9 +1,10 @@
 //! What the agent wants to do, as far as it said so. Every word here is the agent's.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A tool call: the request's own fields laid over what earlier updates told.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub id: Option<String>,
     pub title: Option<String>,
@@ -18,7 +19,7 @@ pub struct ToolCall {
 }
 
 /// ACP's tool kinds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ToolKind {
     Read,
     Edit,
@@ -81,7 +82,7 @@ impl ToolKind {
 }
 
 /// A file the tool call touches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
     pub path: String,
     /// Counted from 1.
@@ -89,7 +90,7 @@ pub struct Location {
 }
 
 /// One piece of what the agent attached to a tool call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Content {
     Text(String),
     /// A file before and after; `old` is `None` for a new file.

@@ -47,7 +47,7 @@ fn a_discord_room_needs_a_bot_and_a_lifetime_that_threads_outlive() {
     let address = format!("[discord]\ntoken_file = \"t\"\nconnect_to = \"localhost\"\n{room}");
     check(&address, &[], &["discord.connect_to: \"localhost\" is not an address"]);
     let long = format!("[policy]\nlifetime = \"7days\"\n{DISCORD}approvers = [\"11\"]\nthreads = \"per-session\"");
-    check(&long, &[], &["rooms.chat.threads: does not go with a policy.lifetime of more than 6 days"]);
+    check(&long, &[], &["rooms.chat.threads: does not go with requests that wait for more than 6 days"]);
     check(&long.replace("per-session", "none"), &[], &[]);
     check(&long.replace("per-session", "yes"), &[], &["rooms.chat.threads: \"yes\" is not known"]);
 }

@@ -31,7 +31,7 @@ pub fn card(request: PermissionRequest, limits: CardLimits, details: Details) ->
         limits: Limits::default(),
     };
     let mut bridge = Bridge::new(rules, 1, Counted(0));
-    let effects = bridge.handle(NOW, Input::Source(SourceEvent::Requested(Box::new(request))));
+    let effects = bridge.handle(NOW, Input::Source(SourceEvent::Requested(Box::new(request), Box::default())));
     let mut closing = None;
     for effect in flat(effects) {
         if let Effect::Post { card, .. } = effect {

@@ -192,7 +192,7 @@ impl Day {
             places: None,
         };
         self.asked += 1;
-        self.give(Input::Source(SourceEvent::Requested(Box::new(request))));
+        self.give(Input::Source(SourceEvent::Requested(Box::new(request), Box::default())));
     }
 
     /// Half of them need a file.
@@ -224,12 +224,13 @@ impl Day {
                 Effect::Record { then, .. } => then.into_iter().rev().for_each(|effect| todo.push_front(effect)),
                 Effect::Post { card, within } => self.showing.post(card, within),
                 Effect::Look { request, room, among } => self.showing.look(request, room, among),
-                Effect::Asked(_) => {}
+                // Nothing here comes back after a restart.
+                Effect::Asked(_) | Effect::Resume { .. } => {}
                 Effect::Update { card, now } => self.showing.update(card, now),
                 Effect::Say(said) => self.showing.say(said),
                 Effect::Close { card, closed } => self.showing.close(card, closed),
                 Effect::Answer { click, reply } => self.showing.answer(click, reply),
-                Effect::Reply { request, to, outcome } => {
+                Effect::Reply { request, to, outcome, .. } => {
                     self.tell(to.ask, outcome);
                     let now = Timestamp::from_unix_millis(millis);
                     todo.extend(self.bridge.handle(now, Input::Replied(request, Ok(()))));

@@ -63,7 +63,7 @@ impl Rig {
 
     pub(super) async fn requested(&mut self) -> PermissionRequest {
         let event = self.event().await;
-        if let SourceEvent::Requested(request) = event { *request } else { panic!("{event:?}") }
+        if let SourceEvent::Requested(request, _) = event { *request } else { panic!("{event:?}") }
     }
 
     pub(super) async fn withdrawn(&mut self) -> (ReplyTo, Withdrawn) {
@@ -81,7 +81,7 @@ impl Rig {
     }
 
     pub(super) async fn reply(&self, to: &ReplyTo, outcome: &Outcome) -> Result<(), SourceError> {
-        self.replies.reply(to, outcome).await
+        self.replies.reply(to, outcome, None).await
     }
 }
 

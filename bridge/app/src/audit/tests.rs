@@ -129,6 +129,7 @@ fn written(millis: u64, keep: Option<Duration>) -> (tempfile::TempDir, Ledger) {
         headline: Shown::line("the headline"),
         deadline,
         shown: Digest::from_bytes([1; 32]),
+        kept: None,
     };
     let card = CardRef { room: RoomName::new("r"), control: MessageId::new("$c"), parts: vec![] };
     let first =
@@ -140,7 +141,7 @@ fn written(millis: u64, keep: Option<Duration>) -> (tempfile::TempDir, Ledger) {
 }
 
 fn expired() -> Entry {
-    Entry::Settled { request: REQUEST, ending: Ending::Expired, at: None }
+    Entry::Settled { request: REQUEST, ending: Ending::Expired, at: None, outcome: None }
 }
 
 const fn at(millis: u64) -> Timestamp {

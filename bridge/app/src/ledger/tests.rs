@@ -20,7 +20,7 @@ fn a_held_request_is_left_open_until_its_card_is_closed() {
     let mut ledger = Ledger::open(dir.path(), None).expect("opened");
     let restarted = Ending::Withdrawn(Withdrawn::BridgeRestarted);
     assert_eq!(ledger.left_open().expect("read"), [(Some(card), closed(restarted.clone()))]);
-    ledger.write(&Entry::Settled { request: REQUEST, ending: restarted, at: None }, AT).expect("written");
+    ledger.write(&Entry::Settled { request: REQUEST, ending: restarted, at: None, outcome: None }, AT).expect("written");
     ledger.card_closed(REQUEST).expect("written");
     assert_eq!(ledger.left_open().expect("read"), []);
 }
@@ -37,7 +37,9 @@ fn an_answer_that_may_not_have_arrived_is_not_said_to_have() {
         first: None,
         delivery,
     };
-    ledger.write(&Entry::Settled { request: REQUEST, ending: answered(Delivery::Pending), at: Some(AT) }, AT).expect("written");
+    ledger
+        .write(&Entry::Settled { request: REQUEST, ending: answered(Delivery::Pending), at: Some(AT), outcome: None }, AT)
+        .expect("written");
     let unknown = answered(Delivery::NotDelivered(NotDelivered::BridgeRestarted));
     assert_eq!(ledger.left_open().expect("read"), [(None, ClosedCard { at: Some(AT), ..closed(unknown) })]);
 }
@@ -51,6 +53,7 @@ fn what_was_never_held_is_not_left_open() {
                 request: REQUEST,
                 ending: Ending::Refused(Refused::ByPolicy("the policy says delete = auto_deny".into())),
                 at: Some(AT),
+                outcome: None,
             },
             AT,
         )
@@ -65,7 +68,7 @@ fn what_a_card_showed_is_on_record_by_its_digest() {
     let shown: String = ledger.database.query_row("SELECT shown FROM request", [], |row| row.get(0)).expect("read");
     assert_eq!(shown, "01".repeat(32));
     let Entry::Held { request, room, headline, deadline, .. } = held() else { unreachable!("it is") };
-    let again = Entry::Held { request, room, headline, deadline, shown: Digest::from_bytes([2; 32]) };
+    let again = Entry::Held { request, room, headline, deadline, shown: Digest::from_bytes([2; 32]), kept: None };
     ledger.write(&again, AT).expect("written");
     let shown: String = ledger.database.query_row("SELECT shown FROM request", [], |row| row.get(0)).expect("read");
     assert_eq!(shown, "02".repeat(32));
@@ -84,7 +87,7 @@ fn a_ledger_of_the_first_layout_is_taken_over() {
     let mut ledger = Ledger::open(dir.path(), None).expect("opened");
     assert_eq!(ledger.left_open().expect("read"), [(None, closed(Ending::Withdrawn(Withdrawn::BridgeRestarted)))]);
     let ending = Ending::Withdrawn(Withdrawn::BridgeRestarted);
-    ledger.write(&Entry::Settled { request: REQUEST, ending, at: Some(AT) }, AT).expect("written");
+    ledger.write(&Entry::Settled { request: REQUEST, ending, at: Some(AT), outcome: None }, AT).expect("written");
 }
 
 #[test]
@@ -141,6 +144,7 @@ fn held() -> Entry {
         headline: Shown::line("h"),
         deadline: Timestamp::from_unix_millis(1),
         shown: Digest::from_bytes([1; 32]),
+        kept: None,
     }
 }
 

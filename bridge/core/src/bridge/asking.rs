@@ -11,44 +11,50 @@ use super::{Bridge, Tell, Tokens};
 use crate::card::{self, Details, Drawn, Sketch};
 use crate::held::{Before, Call, Held, Phase, most_approvals};
 use crate::settled::SettledCard;
-use crate::{Effect, Entry, RoomError};
+use crate::{Effect, Entry, RoomError, Terms};
 
 /// How often an agent may change one request and have people asked again.
 pub(super) const CHANGED_MAX: u8 = 3;
 
 impl<T: Tokens> Bridge<T> {
-    pub(super) fn requested(&mut self, now: Timestamp, request: PermissionRequest) -> Vec<Effect> {
+    pub(super) fn requested(&mut self, now: Timestamp, request: PermissionRequest, terms: Terms) -> Vec<Effect> {
         // A source names each request once. Should it repeat itself, two answers to one request must not follow.
         if self.held.by_ask(&request.from).is_some() {
             return Vec::new();
         }
         let id = self.next_id();
-        let room = self.rules.routes.get(&request.from.source).cloned();
+        let room = terms.room.clone().or_else(|| self.rules.routes.get(&request.from.source).cloned());
         if self.stopping {
             return self.end_at_once(now, id, room, request, Ending::Withdrawn(Withdrawn::BridgeStopped));
         }
-        let ruled = self.rule(&request);
+        let ruled = self.rule(&request, &terms);
         match ruled.ruling {
             Ruling::Allow(offered) => {
                 self.allowed += 1;
-                vec![Effect::Reply { request: id, to: request.from, outcome: Outcome::Selected(offered) }]
+                vec![Effect::Reply { request: id, to: request.from, outcome: Outcome::Selected(offered), ending: None }]
             }
             Ruling::Deny => {
                 let room = room.filter(|_| self.rules.policy.tell_refusals);
                 self.refuse_at_once(now, id, room, request, by_policy(&ruled))
             }
             Ruling::Ask => {
-                let deadline = self.rules.policy.deadline(now, asked_for(request.meta.as_ref()));
+                let deadline = self.deadline(now, &request, &terms);
                 match self.draw(now, id, room.as_ref(), &request, deadline, None) {
-                    Ok(drawn) => vec![self.hold(now, drawn, request, None)],
+                    Ok(drawn) => vec![self.hold(now, drawn, request, terms, None)],
                     Err(refused) => self.refuse_at_once(now, id, room, request, refused),
                 }
             }
         }
     }
 
-    pub(super) fn rule(&self, request: &PermissionRequest) -> Ruled {
-        card::ruled(&self.rules.policy, request)
+    pub(super) fn rule(&self, request: &PermissionRequest, terms: &Terms) -> Ruled {
+        card::ruled(&self.rules.policy.under(&terms.launches), request)
+    }
+
+    /// When a request that arrived then ends.
+    pub(super) fn deadline(&self, arrived: Timestamp, request: &PermissionRequest, terms: &Terms) -> Timestamp {
+        let policy = self.rules.policy.under(&terms.launches);
+        policy.deadline(arrived, asked_for(request.meta.as_ref()), terms.detached)
     }
 
     /// Whether people can be asked this now, besides all else that they are asked. `is_another`: it takes the place of none.
@@ -110,10 +116,10 @@ impl<T: Tokens> Bridge<T> {
         sketch.draw(tokens).map_err(Refused::NotShowable)
     }
 
-    fn hold(&mut self, now: Timestamp, drawn: Drawn, request: PermissionRequest, before: Option<Before>) -> Effect {
+    fn hold(&mut self, now: Timestamp, drawn: Drawn, request: PermissionRequest, terms: Terms, before: Option<Before>) -> Effect {
         let Card { request: id, room, headline, deadline, .. } = &drawn.card;
         let (room, headline, deadline) = (room.clone(), headline.clone(), *deadline);
-        let requester = self.rules.requesters.get(&request.from.source).cloned();
+        let requester = terms.requester.clone().or_else(|| self.rules.requesters.get(&request.from.source).cloned());
         let own = self.answers(&room, request.kind());
         let mut held = Held {
             limits: drawn.limits,
@@ -123,6 +129,7 @@ impl<T: Tokens> Bridge<T> {
             requester,
             calls: Vec::new(),
             request,
+            terms,
             room,
             headline,
             arrived: now,
@@ -175,7 +182,7 @@ impl<T: Tokens> Bridge<T> {
         let mut effects = vec![Effect::Record { entry, then: vec![] }];
         if let Some(held) = self.held.get_mut(id) {
             held.shown_at = now;
-            if let Phase::Posting { clicks } = std::mem::replace(&mut held.phase, Phase::Open(card)) {
+            if let Phase::Posting { clicks, .. } = std::mem::replace(&mut held.phase, Phase::Open(card)) {
                 effects.extend(clicks.iter().flat_map(|click| self.counted(now, click)));
             }
         } else if let Some(settled) = self.settled.get_mut(id) {
@@ -197,7 +204,9 @@ impl<T: Tokens> Bridge<T> {
             RoomError::NotAttached(why) => Refused::NotShowable(format!("its file could not be attached ({why})")),
         };
         let mut effects = self.refuse(now, id, refused);
-        if let Some(settled) = self.settled.get_mut(id) {
+        if let Some(settled) = self.settled.get_mut(id)
+            && matches!(settled.card, SettledCard::Posting)
+        {
             settled.card = SettledCard::Known(None);
             effects.extend(settled.close());
         }
@@ -221,7 +230,7 @@ impl<T: Tokens> Bridge<T> {
         let details = self.details(Some(&held.room));
         let what = request.as_ref().map(|request| card::changed(&held.request, request, details)).unwrap_or_default();
         let times_changed = held.times_changed + 1;
-        let (room, deadline) = (held.room.clone(), held.deadline);
+        let (room, deadline, terms) = (held.room.clone(), held.deadline, held.terms.clone());
         let may_ask = match held.when_changed {
             WhenChanged::AskAgain => times_changed <= CHANGED_MAX && !what.is_empty(),
             WhenChanged::Refuse => false,
@@ -234,16 +243,17 @@ impl<T: Tokens> Bridge<T> {
             times_changed,
             instead_of: (id.number, what.clone()),
         };
-        let asked_again = request.filter(|request| may_ask && self.rule(request).ruling != Ruling::Deny).and_then(|request| {
-            let next = self.next_id();
-            let card = self.draw(now, next, Some(&room), &request, deadline, Some(&before)).ok()?;
-            Some((card, request))
-        });
+        let asked_again =
+            request.filter(|request| may_ask && self.rule(request, &terms).ruling != Ruling::Deny).and_then(|request| {
+                let next = self.next_id();
+                let card = self.draw(now, next, Some(&room), &request, deadline, Some(&before)).ok()?;
+                Some((card, request))
+            });
         match asked_again {
             None => self.refuse(now, id, Refused::Changed(what)),
             Some((card, request)) => {
                 let mut effects = self.settle(now, id, Ending::Withdrawn(Withdrawn::AskedAgain), Tell::Nobody);
-                effects.push(self.hold(now, card, request, Some(before)));
+                effects.push(self.hold(now, card, request, terms, Some(before)));
                 effects
             }
         }
@@ -254,8 +264,8 @@ impl<T: Tokens> Bridge<T> {
         let room = self.rules.routes.get(&from.source).cloned();
         let headline = card::plain_headline(headline);
         let ending = Ending::Refused(Refused::Malformed(problem));
-        let mut effects = self.record_and_tell(now, id, room, headline, ending);
-        effects.insert(1, Effect::Reply { request: id, to: from, outcome: Outcome::Cancelled });
+        let mut effects = self.record_and_tell(now, id, room, headline, ending.clone());
+        effects.insert(1, Effect::Reply { request: id, to: from, outcome: Outcome::Cancelled, ending: Some(ending) });
         effects
     }
 
@@ -281,8 +291,8 @@ impl<T: Tokens> Bridge<T> {
     ) -> Vec<Effect> {
         let outcome = self.rules.policy.refusal.refusal(&request.options);
         let headline = card::headline(&request, self.details(room.as_ref()));
-        let mut effects = self.record_and_tell(now, id, room, headline, ending);
-        effects.insert(1, Effect::Reply { request: id, to: request.from, outcome });
+        let mut effects = self.record_and_tell(now, id, room, headline, ending.clone());
+        effects.insert(1, Effect::Reply { request: id, to: request.from, outcome, ending: Some(ending) });
         effects
     }
 
@@ -301,7 +311,7 @@ impl<T: Tokens> Bridge<T> {
     ) -> Vec<Effect> {
         let room = room.filter(|room| !of_flood(&ending) || self.is_told(now, room));
         let at = Some(now);
-        let entry = Entry::Settled { request: id, ending: ending.clone(), at };
+        let entry = Entry::Settled { request: id, ending: ending.clone(), at, outcome: None };
         let closed = room.map(|room| ClosedCard { request: id, room, headline, ending, at });
         let tell = closed.map(|closed| Effect::Close { card: None, closed });
         [Effect::Record { entry, then: vec![] }].into_iter().chain(tell).collect()

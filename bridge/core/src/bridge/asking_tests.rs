@@ -130,7 +130,7 @@ fn what_cannot_be_attached_twice_is_refused() {
 /// A long request whose first card could not be posted, and what followed.
 fn desk_with_unattached(desk: &mut Desk) -> (Posted, Vec<Effect>) {
     let long = Desk::asked(1, &"x".repeat(5_000));
-    let effects = desk.at(0, Input::Source(SourceEvent::Requested(Box::new(long))));
+    let effects = desk.at(0, Input::Source(SourceEvent::Requested(Box::new(long), Box::default())));
     let first = Posted::of(&effects).expect("posted");
     assert_eq!(first.tokens.len(), 2);
     let again = desk.at(1, Input::Posted(first.request, Err(RoomError::NotAttached("down".into()))));

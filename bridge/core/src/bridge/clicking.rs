@@ -76,7 +76,7 @@ impl<T: Tokens> Bridge<T> {
         let Some(&(id, at)) = self.buttons.get(&click.token) else { return answer(ClickReply::NothingWaits) };
         // The click overtook the news of its card. Anybody in the room can put a button's token on a card of their own,
         // so it waits until it is known which card is ours.
-        if let Some(Held { phase: Phase::Posting { clicks }, room, .. }) = self.held.get_mut(id)
+        if let Some(Held { phase: Phase::Posting { clicks, .. }, room, .. }) = self.held.get_mut(id)
             && *room == click.at.room
         {
             if clicks.len() < PARKED_MAX {

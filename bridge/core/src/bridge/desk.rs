@@ -71,7 +71,7 @@ impl Desk {
     }
 
     pub(super) fn request(ask_number: u64) -> Input {
-        Input::Source(SourceEvent::Requested(Box::new(Self::asked(ask_number, "ls"))))
+        Input::Source(SourceEvent::Requested(Box::new(Self::asked(ask_number, "ls")), Box::default()))
     }
 
     pub(super) fn asked(ask_number: u64, command: &str) -> PermissionRequest {
@@ -118,7 +118,7 @@ impl Desk {
         };
         let options = Options::new(offered.iter().map(option).collect()).expect("options");
         let asked = PermissionRequest { options, ..Self::asked(ask_number, "ls") };
-        let effects = self.at(0, Input::Source(SourceEvent::Requested(Box::new(asked))));
+        let effects = self.at(0, Input::Source(SourceEvent::Requested(Box::new(asked), Box::default())));
         let card = Posted::of(&effects).expect("a card is posted");
         self.at(0, Input::Posted(card.request, Ok(card.posted())));
         card
@@ -214,6 +214,7 @@ pub(super) fn told(effects: &[Effect]) -> Vec<String> {
         | Effect::Asked(_)
         | Effect::Look { .. }
         | Effect::Post { .. }
+        | Effect::Resume { .. }
         | Effect::Update { .. }
         | Effect::Say(_)
         | Effect::Close { .. }

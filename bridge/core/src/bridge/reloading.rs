@@ -1,7 +1,7 @@
 //! New rules while requests wait: whichever are stricter count for those.
 
 use bridge_model::{Refused, RequestId, Timestamp};
-use policy::{Ruling, WhenChanged, asked_for};
+use policy::{Ruling, WhenChanged};
 
 use super::asking::by_policy;
 use super::{Bridge, Rules, Tokens};
@@ -25,7 +25,7 @@ impl<T: Tokens> Bridge<T> {
         self.held.all().into_iter().flat_map(|id| self.held_under_new_rules(now, id)).collect()
     }
 
-    fn held_under_new_rules(&mut self, now: Timestamp, id: RequestId) -> Vec<Effect> {
+    pub(super) fn held_under_new_rules(&mut self, now: Timestamp, id: RequestId) -> Vec<Effect> {
         let Some(held) = self.held.get(id) else { return Vec::new() };
         let own = self.answers(&held.room, held.request.kind());
         let when_changed = self.rules.policy.when_changed;
@@ -42,13 +42,14 @@ impl<T: Tokens> Bridge<T> {
             let why = format!("the rules changed more than {RULES_MAX} times while it waited");
             return self.refuse(now, id, Refused::ByPolicy(why));
         }
-        let (arrived, meta) = (held.arrived, asked_for(held.request.meta.as_ref()));
-        let ruled = self.held.get(id).map(|held| self.rule(&held.request));
-        if let Some(ruled) = ruled.filter(|ruled| ruled.ruling == Ruling::Deny) {
+        let Some(held) = self.held.get(id) else { return Vec::new() };
+        let ruled = self.rule(&held.request, &held.terms);
+        if ruled.ruling == Ruling::Deny {
             return self.refuse(now, id, by_policy(&ruled));
         }
-        let deadline = self.rules.policy.deadline(arrived, meta);
+        let deadline = self.deadline(held.arrived, &held.request, &held.terms);
         let is_shorter = self.held.shorten(id, deadline);
-        if had_first || takes_more || is_shorter { self.redraw(id).into_iter().collect() } else { Vec::new() }
+        let redrawn = if had_first || takes_more || is_shorter { self.redraw(id) } else { None };
+        self.kept_anew(id).into_iter().chain(redrawn).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! What happens while a request waits: looking who is there, calling it to mind, showing who is in.
 
-use bridge_model::{Card, CardRef, Ending, Person, Refused, RequestId, RoomName, Timestamp};
+use bridge_model::{ButtonToken, Card, CardRef, Ending, Person, Refused, RequestId, RoomName, Timestamp};
 use policy::WhenNobody;
 
 use super::{Bridge, Tokens};
@@ -25,7 +25,9 @@ impl<T: Tokens> Bridge<T> {
     pub(super) fn show_or_look(&mut self, now: Timestamp, Drawn { card, live, .. }: Drawn) -> Effect {
         let Card { request, deadline, digest: shown, .. } = card;
         self.buttons.extend(live.into_iter().map(|(token, at)| (token, (request, at))));
-        let entry = Entry::Held { request, room: card.room.clone(), headline: card.headline.clone(), deadline, shown };
+        let (room, headline) = (card.room.clone(), card.headline.clone());
+        let kept = self.kept(request);
+        let entry = Entry::Held { request, room, headline, deadline, shown, kept };
         let looks = self.rules.rooms.get(&card.room).is_some_and(|rules| rules.when_nobody == WhenNobody::Refuse);
         let then = match self.held.get_mut(request) {
             Some(held) if looks && matches!(held.phase, Phase::Looking(_)) => {
@@ -40,7 +42,7 @@ impl<T: Tokens> Bridge<T> {
 
     fn post(&mut self, now: Timestamp, card: Card) -> Vec<Effect> {
         let asked = self.held.get_mut(card.request).map(|held| {
-            held.phase = Phase::Posting { clicks: Vec::new() };
+            held.phase = Phase::Posting { clicks: Vec::new(), known: None };
             Effect::Asked(held.request.from.clone())
         });
         let post = Effect::Post { within: card.deadline.since(now), card };
@@ -62,14 +64,19 @@ impl<T: Tokens> Bridge<T> {
 
     /// The card of a request as it is now, with the buttons that it has.
     pub(super) fn redraw(&mut self, id: RequestId) -> Option<Effect> {
+        let tokens = self.tokens_of(id);
         let held = self.held.get(id)?;
         let Phase::Open(card) = &held.phase else { return None };
-        let token = |at: usize| self.buttons.iter().find(|(_, button)| **button == (id, at)).map(|(token, _)| *token);
-        let known: Vec<_> = (0..held.request.options.as_slice().len()).map(token).collect();
-        // Those without one have no button, and get none.
-        let tokens = known.into_iter().map(|token| token.unwrap_or_else(|| self.tokens.draw())).collect();
         let drawn = held.sketch(id).draw(tokens).ok()?;
         Some(Effect::Update { card: card.clone(), now: drawn.card })
+    }
+
+    /// The tokens that a request's card is drawn with: those of its buttons. What has none yet gets one.
+    pub(super) fn tokens_of(&mut self, id: RequestId) -> Vec<ButtonToken> {
+        let options = self.held.get(id).map_or(0, |held| held.request.options.as_slice().len());
+        let token = |at: usize| self.buttons.iter().find(|(_, button)| **button == (id, at)).map(|(token, _)| *token);
+        let known: Vec<_> = (0..options).map(token).collect();
+        known.into_iter().map(|token| token.unwrap_or_else(|| self.tokens.draw())).collect()
     }
 
     /// Calls requests to mind whose time for it has come.

@@ -141,7 +141,7 @@ fn what_people_refuse_time_and_again_is_not_asked_again_for_a_while() {
     let effects = desk.at(2, Desk::request(4));
     assert_eq!((told(&effects), posted_card(&effects)), (vec!["selected \"no\"".to_owned()], None));
     assert_eq!(closings(&effects), [Ending::Refused(Refused::RefusedBefore)]);
-    let other = Input::Source(SourceEvent::Requested(Box::new(Desk::asked(5, "ls -l"))));
+    let other = Input::Source(SourceEvent::Requested(Box::new(Desk::asked(5, "ls -l")), Box::default()));
     assert!(posted_card(&desk.at(3, other)).is_some());
     assert!(posted_card(&desk.at(600_001, Desk::request(6))).is_some());
 }

@@ -144,7 +144,8 @@ impl World {
                         done.failed.push(entry.request());
                     }
                 }
-                Effect::Asked(_) => {}
+                // Nothing here comes back after a restart.
+                Effect::Asked(_) | Effect::Resume { .. } => {}
                 Effect::Look { request, .. } => self.looking.push(request),
                 Effect::Post { card, .. } => {
                     done.posted.push(card.request);
@@ -166,7 +167,7 @@ impl World {
                     self.closed(closed.request, &closed.ending);
                     self.closings.insert(closed.request, closed.ending);
                 }
-                Effect::Reply { request, to, outcome } => {
+                Effect::Reply { request, to, outcome, .. } => {
                     let asked = self.asked.values_mut().rfind(|asked| asked.from == to).expect("a request of this source");
                     asked.over = true;
                     asked.told.push(match &outcome {

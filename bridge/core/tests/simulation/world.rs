@@ -150,7 +150,7 @@ impl World {
             replaced: false,
         };
         self.asked.insert(RequestId { run: u64::MAX, number: self.asks }, asked);
-        self.give(Input::Source(SourceEvent::Requested(Box::new(request))));
+        self.give(Input::Source(SourceEvent::Requested(Box::new(request), Box::default())));
     }
 
     fn request(&mut self, from: ReplyTo, options: Options) -> PermissionRequest {
