@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use bridge_model::{Session, SessionId};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::json::RpcId;
+use crate::shape::Fields;
 
 /// Sessions followed at once; beyond it the oldest is forgotten, and its requests show only what they say themselves.
 const SESSIONS_MAX: usize = 128;
@@ -18,9 +19,6 @@ pub(crate) const UPDATE_BYTES_MAX: usize = 2 << 20;
 
 /// The client's requests whose answers matter; beyond it the oldest is forgotten.
 const WAITING_MAX: usize = 1_024;
-
-/// Members of a tool call, the agent's last word on each.
-pub(crate) type Fields = Map<String, Value>;
 
 /// What the client asked the agent for and is waiting for.
 #[derive(Clone, Debug)]

@@ -12,9 +12,10 @@ use serde_json::value::RawValue;
 use tracing::{debug, warn};
 
 use crate::asks;
-use crate::calls::{Asked, Fields, UPDATE_BYTES_MAX, named};
+use crate::calls::{Asked, UPDATE_BYTES_MAX, named};
 use crate::json::{Message, RpcId, forgiven, object, read, text};
 use crate::pump::{self, Fate, Sieve};
+use crate::shape::Fields;
 use crate::wire::{ClientsTurn, HeldAsk, Wire, locked};
 
 /// What a line must contain to be looked at: an id, one of the names we follow, or an escape that could spell either.

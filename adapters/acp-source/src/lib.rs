@@ -16,6 +16,7 @@ mod from_client;
 mod json;
 mod pump;
 mod replies;
+pub mod shape;
 mod wire;
 
 use std::fs::File;

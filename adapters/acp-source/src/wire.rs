@@ -13,9 +13,10 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::Options;
-use crate::asks::{self, Call, Understood};
-use crate::calls::{Fields, Sessions, laid_over};
+use crate::asks::{Call, Understood};
+use crate::calls::{Sessions, laid_over};
 use crate::json::RpcId;
+use crate::shape::{self, Fields};
 
 /// Requests without an answer at once; the line of one more waits, and with it all that the agent says after it.
 const HELD_MAX: usize = 1_024;
@@ -244,7 +245,7 @@ impl State {
 /// Its title counts only where it is all that is known: agents reword titles freely.
 fn is_changed(held: &Call, update: &Fields) -> bool {
     let seen = |fields: &Fields| {
-        let call = asks::tool_call(&held.id, fields);
+        let call = shape::tool_call(&held.id, fields);
         let only_titled = call.locations.is_empty() && call.content.is_empty() && call.raw_input.as_ref().is_none_or(is_empty);
         ToolCall { title: call.title.filter(|_| only_titled), raw_input: call.raw_input.filter(|input| !is_empty(input)), ..call }
     };

@@ -110,6 +110,18 @@ impl OptionKind {
         }
     }
 
+    /// As it stood on the wire; empty where there was none.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::AllowOnce => "allow_once",
+            Self::AllowAlways => "allow_always",
+            Self::RejectOnce => "reject_once",
+            Self::RejectAlways => "reject_always",
+            Self::Unknown(name) => name,
+        }
+    }
+
     /// Whether choosing it is known to refuse. An unknown kind is not.
     #[must_use]
     pub fn refuses(&self) -> bool {
