@@ -11,11 +11,13 @@ mod discord;
 mod environment;
 mod example;
 mod file;
+mod http;
 mod ids;
 mod launch;
 mod limits;
 mod matrix;
 mod problem;
+mod reach;
 mod rooms;
 mod rules;
 mod secret;
@@ -37,10 +39,12 @@ pub use discord::Discord;
 pub use environment::Environment;
 pub use example::EXAMPLE;
 pub use file::{Unusable, new_place, places, private_folder, read_named};
+pub use http::Http;
 pub use ids::person_name;
 pub use launch::{launch, permissions};
 pub use matrix::{Login, Matrix};
 pub use problem::{ConfigError, Origin, Problem};
+pub use reach::Reach;
 pub use rooms::{Details, RoomConfig, Service};
 pub use secret::{Privacy, ReadFile};
 pub use settings::{Acp, Log, LogFormat, agent_name};
@@ -62,6 +66,7 @@ pub struct Config {
     pub audit_keep: Option<Duration>,
     pub log: Log,
     pub acp: Acp,
+    pub http: Http,
     pub policy: Policy,
     pub limits: Pace,
     pub matrix: Option<Matrix>,
@@ -112,6 +117,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
     let audit_keep = settings::audit_keep(&mut root);
     let log = settings::log(&mut root);
     let acp = root.section("acp");
+    let http = root.section("http");
     let policy = rules::policy(&mut root, &problems);
     let limits = limits::limits(&mut root);
     let matrix_section = root.section("matrix");
@@ -126,6 +132,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
     let around = rooms::Around { problems: &problems, has_matrix, matrix: matrix.as_ref(), has_discord, lifetime, lifetime_max };
     let rooms = rooms::rooms(root.section("rooms"), &around);
     let acp = settings::acp(acp, &rooms, &problems);
+    let http = http::http(http, state_dir.as_deref().unwrap_or(Path::new("")), &rooms);
     drop(root);
 
     let warnings = problems.finish()?;
@@ -135,6 +142,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
         audit_keep,
         log,
         acp,
+        http,
         policy,
         limits,
         matrix,

@@ -10,7 +10,6 @@ use crate::problem::{Origin, Problems};
 use crate::section::{Entry, Section};
 
 const LIFETIME: Duration = Duration::from_mins(5);
-const DETACHED_LIFETIME: Duration = Duration::from_hours(24);
 const LIFETIME_MIN: Duration = Duration::from_secs(1);
 
 pub(crate) fn policy(root: &mut Section<'_>, problems: &Problems) -> Policy {
@@ -42,7 +41,7 @@ pub(crate) fn policy(root: &mut Section<'_>, problems: &Problems) -> Policy {
     let tell_refusals = [("room", true), ("nobody", false)];
     Policy {
         verdicts,
-        detached_lifetime: detached.unwrap_or(DETACHED_LIFETIME.max(asking.lifetime)),
+        detached_lifetime: detached.unwrap_or(asking.detached_lifetime),
         refusal: take("refusal").and_then(|entry| choice(&entry, "a way to refuse", &refusal)).unwrap_or(asking.refusal),
         when_changed: take("when_changed")
             .and_then(|entry| choice(&entry, "what to do with a request that changes", &when_changed))

@@ -40,7 +40,7 @@ fn every_setting_that_is_off_in_the_example_may_be_turned_on() {
     let off: Vec<usize> = off.map(|(at, _)| at).collect();
     // Those that stand together belong together.
     let groups: Vec<&[usize]> = off.chunk_by(|a, b| a + 1 == *b).collect();
-    assert_eq!((off.len(), groups.len()), (27, 21));
+    assert_eq!((off.len(), groups.len()), (31, 25));
     for group in groups {
         let mut lines = lines.clone();
         for at in group {
@@ -86,9 +86,29 @@ fn independent_problems_are_all_told_at_once() {
         "matrix.password: would be a secret in plain sight; use password_file, or password_env",
         "rooms.builds.matrix: is missing; say which room it is",
         "rooms.builds.approvers[1]: \"ada\" is not a Matrix user id; write it as \"@ada:example.org\"",
-        "nonsense: is not a known key; remove it; known here: state_dir, audit, log, acp, policy, limits, matrix, discord, web, rooms",
+        "nonsense: is not a known key; remove it; known here: state_dir, audit, log, acp, http, policy, limits, matrix, discord, web, rooms",
     ];
     check(text, &[], &expected);
+}
+
+#[test]
+fn programs_are_served_on_this_machine_alone() {
+    let http = check("", &[], &[NO_ROOM]).expect("a configuration").http;
+    assert_eq!(http.socket, Path::new("/home/ada/.local/state/countersign/countersign.sock"));
+    assert_eq!((http.listen, http.room, http.lease), (None, None, Duration::from_mins(1)));
+    let one = format!("{MATRIX}{BUILDS}[http]\nlisten = \"[::1]:80\"\nsocket = \"/run/c.sock\"\nlease = \"30s\"");
+    let http = check(&one, &[], &[]).expect("a configuration").http;
+    assert_eq!((http.listen, http.room), ("[::1]:80".parse().ok(), Some(RoomName::new("builds"))));
+    assert_eq!((http.socket.as_path(), http.lease), (Path::new("/run/c.sock"), Duration::from_secs(30)));
+    for (setting, problem) in [
+        ("listen = \"0.0.0.0:80\"", "http.listen: 0.0.0.0:80 can be reached from elsewhere without encryption"),
+        ("listen = \"somewhere\"", "http.listen: "),
+        ("socket = \"c.sock\"", "http.socket: \"c.sock\" depends on where the program is started"),
+        ("room = \"nowhere\"", "http.room: \"nowhere\" is not a configured room; use one of builds"),
+        ("lease = \"1s\"", "http.lease: \"1s\" is too short or too long"),
+    ] {
+        check(&format!("{MATRIX}{BUILDS}[http]\n{setting}"), &[], &[problem]);
+    }
 }
 
 #[test]

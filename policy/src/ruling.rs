@@ -26,6 +26,9 @@ pub enum WhenOutside {
     Refuse,
 }
 
+/// How long a request that outlives its turn waits where nobody said more about it.
+const DETACHED_LIFETIME: Duration = Duration::from_hours(24);
+
 /// The operator's rules for requests, and what a launch adds to them.
 ///
 /// There is no `Default`: a lifetime that nobody chose is a lifetime that nobody knows.
@@ -128,7 +131,7 @@ impl Policy {
             verdicts: Verdicts { default: Some(Verdict::Ask), ..Verdicts::default() },
             launches: Vec::new(),
             lifetime,
-            detached_lifetime: lifetime,
+            detached_lifetime: DETACHED_LIFETIME.max(lifetime),
             refusal: RefusalStyle::RejectOnce,
             when_changed: WhenChanged::Refuse,
             when_outside: WhenOutside::Mark,

@@ -46,6 +46,18 @@ pub enum Key {
     Default,
 }
 
+impl Key {
+    /// As [`fmt::Display`] writes it.
+    #[must_use]
+    pub fn named(text: &str) -> Option<Self> {
+        match (text.strip_prefix("title:"), text) {
+            (Some(title), _) => Some(Self::Title(title.to_owned())),
+            (None, "default") => Some(Self::Default),
+            (None, kind) => ToolKind::named(kind).map(Self::Kind),
+        }
+    }
+}
+
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use bridge_core::{Replies, SourceError};
+use bridge_core::{Replies, SourceError, Waiting};
 use bridge_model::{Ending, Outcome, ReplyTo};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -55,7 +55,7 @@ impl AcpReplies {
 }
 
 impl Replies for AcpReplies {
-    fn asked(&self, to: &ReplyTo) {
+    fn asked(&self, to: &ReplyTo, _: &Waiting) {
         send(self.to_client.as_ref(), ToClient::Ask(to.ask));
     }
 

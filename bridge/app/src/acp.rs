@@ -7,18 +7,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_source::{AcpSource, Agent, ClientState, ExitHow, Flow, Options};
-use bridge_config::{Config, ConfigError};
+use bridge_config::{Config, ConfigError, Reach};
 use bridge_core::{Input, Source};
-use bridge_model::{PersonId, SourceName, Withdrawn};
+use bridge_model::{PersonId, RoomName, SourceName, Withdrawn};
+use http_source::client::{Client, ClientError, Wishes};
 use policy::{Launch, Who};
 use tokio::signal::unix::{self, SignalKind};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tracing::{error, info, warn};
 
+use crate::ask::bridges;
 use crate::cli::{AcpArgs, EXIT_CONFIG, EXIT_NOT_STARTED, Permissions};
+use crate::clock::Clock;
 use crate::hub::{Hub, forward, inbox};
 use crate::ledger::Ledger;
+use crate::remote::{self, Remote};
 use crate::setup::Reserved;
+use crate::signals::Signals;
 use crate::{log, reload, setup};
 
 /// How long the agent may take to end once its client is gone or the bridge was told to end.
@@ -28,6 +33,9 @@ const GRACE: Duration = Duration::from_secs(5);
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(args: AcpArgs) -> ExitCode {
+    if !args.bridge.is_empty() {
+        return behind_bridge(&args).await;
+    }
     let config = match bridge_config::load(args.config.config.as_deref()) {
         Ok(config) => config,
         Err(problems) => return wrong(&problems),
@@ -63,14 +71,9 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
     };
     let none = BTreeSet::new();
     let own_variables = config.as_ref().map_or(&none, |config| &config.own_variables);
-    let started = args.agent.split_first().map(|(program, arguments)| Agent::start(program, arguments, own_variables));
-    let agent = match started {
-        Some(Ok(agent)) => agent,
-        Some(Err(problem)) => {
-            error!("the agent {} cannot be started: {problem}", args.agent[0].display());
-            return EXIT_NOT_STARTED.into();
-        }
-        None => return EXIT_CONFIG.into(),
+    let agent = match start(&args, own_variables) {
+        Ok(agent) => agent,
+        Err(status) => return status,
     };
     let served = Served { config: config.as_ref(), launch, requester, hangup, ledger, reserved };
     match between(&args, served, agent).await {
@@ -80,6 +83,77 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The requests are held by a bridge that runs elsewhere.
+async fn behind_bridge(args: &AcpArgs) -> ExitCode {
+    log::start(&log::default());
+    let reach = Reach::find(&args.bridge, args.token_file.as_deref());
+    let client = reach.and_then(|reach| Client::new(bridges(&reach)?, reach.token));
+    let client = match client {
+        Ok(client) => client,
+        Err(problem) => {
+            error!("{problem}");
+            return EXIT_CONFIG.into();
+        }
+    };
+    match client.check().await {
+        Ok(()) => info!("permission requests go to the bridge at {}", args.bridge.join(", ")),
+        Err(problem @ ClientError::Refused(_)) => {
+            error!("{problem}");
+            return EXIT_CONFIG.into();
+        }
+        Err(problem) => warn!("{problem}; what nobody can answer until its deadline is refused"),
+    }
+    let wishes = Wishes {
+        room: args.room.as_ref().map(RoomName::new),
+        requester: args.requester.clone(),
+        launch: Permissions::launch(&args.permission, args.lifetime),
+        detached: false,
+    };
+    let own_variables = Reach::OWN_VARIABLES.map(str::to_owned).into();
+    let agent = match start(args, &own_variables) {
+        Ok(agent) => agent,
+        Err(status) => return status,
+    };
+    match between_bridge(args, client, wishes, agent).await {
+        Ok(how) => hand_on(how),
+        Err(problem) => {
+            error!("the bridge cannot be asked: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(args: &AcpArgs, own_variables: &BTreeSet<String>) -> Result<Agent, ExitCode> {
+    let Some((program, arguments)) = args.agent.split_first() else { return Err(EXIT_CONFIG.into()) };
+    Agent::start(program, arguments, own_variables).map_err(|problem| {
+        error!("the agent {} cannot be started: {problem}", program.display());
+        EXIT_NOT_STARTED.into()
+    })
+}
+
+async fn between_bridge(args: &AcpArgs, client: Client, wishes: Wishes, mut agent: Agent) -> io::Result<ExitHow> {
+    let options = Options { name: SourceName::new("acp"), also_ask_client: false, agent_name: args.name.clone() };
+    let source = AcpSource::on_stdio(options, &mut agent)?;
+    let (there, flow) = (source.client(), source.flow());
+    let mut signals = Signals::of_a_service()?;
+    let (asks, replies) = source.connect().await.map_err(io::Error::other)?;
+    let remote = Arc::new(Remote { client, wishes, replies, clock: Clock::default() });
+    let (over, told) = oneshot::channel();
+    let mut serving = tokio::spawn(remote::serve(asks, remote, told));
+    let ended = tokio::select! {
+        _ = &mut serving => Ended::AgentClosed,
+        () = client_left(there, &flow) => Ended::ClientGone,
+        () = agent_left(&agent, &flow) => Ended::AgentClosed,
+        signal = signals.next() => Ended::Signal(signal),
+    };
+    // It may be over already.
+    let _ = over.send(ended.why());
+    if !serving.is_finished() && tokio::time::timeout(LAST_WORDS, serving).await.is_err() {
+        warn!("the bridge could not be told of all that ends here; it notices it by itself");
+    }
+    Ok(end(ended, agent).await)
 }
 
 /// What a bridge has to have before its agent starts, so that it is noticed while nothing depends on it: another bridge on
@@ -126,7 +200,10 @@ async fn between(args: &AcpArgs, served: Served<'_>, mut agent: Agent) -> io::Re
     let asked = tokio::spawn(forward(asks, inbox.0.clone()));
     let rules = {
         let name = name.clone();
-        move |config: Option<&Config>| setup::rules(config, launch.clone(), requester.clone(), &name)
+        move |config: Option<&Config>| {
+            let room = config.and_then(|config| config.acp.room.as_ref());
+            setup::rules(config, launch.clone(), requester.clone(), (&name, room))
+        }
     };
     let (first, sender) = (rules(config), inbox.0.clone());
     let mut hub = Hub::new(first, ledger, rooms, sources, inbox);
@@ -150,30 +227,47 @@ async fn between(args: &AcpArgs, served: Served<'_>, mut agent: Agent) -> io::Re
         })
         .await;
     reloading.abort();
-    let how = match ended {
-        Ended::AgentClosed => {
-            hub.stop(Input::SourceGone(name, Withdrawn::AgentGone), LAST_WORDS).await;
-            agent.exited(GRACE).await
-        }
-        Ended::ClientGone => {
-            hub.stop(Input::SourceGone(name, Withdrawn::ClientGone), LAST_WORDS).await;
-            None
-        }
-        Ended::Signal(signal) => {
+    let last = match ended {
+        Ended::AgentClosed | Ended::ClientGone => Input::SourceGone(name, ended.why()),
+        Ended::Signal(_) => {
             info!("ending: what is held is refused, then the agent ends");
-            hub.stop(Input::Stop, LAST_WORDS).await;
+            Input::Stop
+        }
+    };
+    hub.stop(last, LAST_WORDS).await;
+    Ok(end(ended, agent).await)
+}
+
+#[derive(Clone, Copy)]
+enum Ended {
+    AgentClosed,
+    ClientGone,
+    Signal(i32),
+}
+
+impl Ended {
+    /// For what still waits.
+    const fn why(self) -> Withdrawn {
+        match self {
+            Self::AgentClosed => Withdrawn::AgentGone,
+            Self::ClientGone => Withdrawn::ClientGone,
+            Self::Signal(_) => Withdrawn::BridgeStopped,
+        }
+    }
+}
+
+/// Sees that the agent ends, once all that waited has been told.
+async fn end(ended: Ended, agent: Agent) -> ExitHow {
+    let how = match ended {
+        Ended::AgentClosed => agent.exited(GRACE).await,
+        Ended::ClientGone => None,
+        Ended::Signal(signal) => {
             agent.signal(signal);
             agent.exited(GRACE).await
         }
     };
     let ended = agent.end(if how.is_some() { Duration::ZERO } else { GRACE }).await;
-    Ok(how.unwrap_or(ended))
-}
-
-enum Ended {
-    AgentClosed,
-    ClientGone,
-    Signal(i32),
+    how.unwrap_or(ended)
 }
 
 /// The client is gone, and the agent has had its time to take what was said last and to end by itself.
@@ -226,43 +320,6 @@ fn requester(asked_for: Option<&str>, config: Option<&Config>) -> Result<Option<
             "rooms.{name}.requester_may_answer is false, so it has to be known who launches the agent: add --requester ID"
         )),
         None => Ok(None),
-    }
-}
-
-/// The signals that ask a program to end.
-pub(crate) struct Signals {
-    terminate: unix::Signal,
-    interrupt: unix::Signal,
-    /// The terminal was closed; elsewhere it asks for something else.
-    hangup: Option<unix::Signal>,
-}
-
-impl Signals {
-    pub(crate) fn of_a_service() -> io::Result<Self> {
-        let [terminate, interrupt] = [SignalKind::terminate(), SignalKind::interrupt()].map(unix::signal);
-        Ok(Self { terminate: terminate?, interrupt: interrupt?, hangup: None })
-    }
-
-    #[cfg(feature = "demo")]
-    pub(crate) fn of_a_terminal() -> io::Result<Self> {
-        Ok(Self { hangup: Some(unix::signal(SignalKind::hangup())?), ..Self::of_a_service()? })
-    }
-
-    /// Cancel-safe.
-    pub(crate) async fn next(&mut self) -> i32 {
-        let Self { terminate, interrupt, hangup } = self;
-        let hung_up = async {
-            match hangup {
-                Some(hangup) => hangup.recv().await,
-                None => std::future::pending().await,
-            }
-        };
-        let kind = tokio::select! {
-            _ = terminate.recv() => SignalKind::terminate(),
-            _ = interrupt.recv() => SignalKind::interrupt(),
-            _ = hung_up => SignalKind::hangup(),
-        };
-        kind.as_raw_value()
     }
 }
 

@@ -134,3 +134,9 @@ fn could_answer<'a>(approvers: &Approvers, members: &'a [Person]) -> Vec<&'a Per
 pub(crate) fn say(line: &str) {
     println!("{line}");
 }
+
+/// For people: it does not mix with what another program may read.
+#[expect(clippy::print_stderr, reason = "it is for people, and must not mix with what a program reads")]
+pub(crate) fn tell(line: &str) {
+    eprintln!("{line}");
+}

@@ -1,7 +1,9 @@
 //! The command line.
 
+mod ask;
 mod audit;
 mod init;
+mod token;
 #[cfg(feature = "web")]
 mod web_room;
 
@@ -13,8 +15,10 @@ use clap::{Args, Parser, Subcommand};
 
 use policy::{Key, Launch, Verdict};
 
+pub(crate) use ask::{AskArgs, Offer};
 pub(crate) use audit::{AuditArgs, AuditCommand, AuditListArgs, Since};
 pub(crate) use init::{InitArgs, Kind};
+pub(crate) use token::{NewTokenArgs, TokenArgs, TokenCommand};
 #[cfg(feature = "web")]
 pub(crate) use web_room::{InviteArgs, LINK_FOR, RevokeArgs, WebRoomArgs, WebRoomCommand};
 
@@ -39,6 +43,9 @@ pub(crate) enum Command {
     Init(Box<InitArgs>),
     #[cfg(feature = "acp")]
     Acp(AcpArgs),
+    Serve(ServeArgs),
+    Ask(Box<AskArgs>),
+    Token(TokenArgs),
     Check(CheckArgs),
     Audit(AuditArgs),
     Explain(ExplainArgs),
@@ -78,9 +85,30 @@ pub(crate) struct AcpArgs {
     /// Who launches the agent, by their id in the room's service. Needed where they may not answer themselves.
     #[arg(long, value_name = "ID")]
     pub(crate) requester: Option<String>,
+    /// Has a bridge that runs elsewhere, `countersign serve`, hold the requests: its URL, or the path of its socket. Its policy
+    /// and its rooms count, and no configuration here. Several are tried in their order. Needs a token.
+    #[arg(long, value_name = "URL", conflicts_with = "config")]
+    pub(crate) bridge: Vec<String>,
+    /// A file with the token for the bridge. Otherwise: COUNTERSIGN_TOKEN.
+    #[arg(long, value_name = "FILE", requires = "bridge")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// The room that the bridge asks. Otherwise the one that it has for programs.
+    #[arg(long, value_name = "ROOM", requires = "bridge")]
+    pub(crate) room: Option<String>,
     /// The agent and its arguments.
     #[arg(required = true, last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<OsString>,
+}
+
+/// Serves many agents and programs with one bridge.
+///
+/// It holds the chat accounts, the policy and the ledger. Agents reach it with `countersign acp --bridge`, scripts with
+/// `countersign ask`, other programs over HTTP; each with a token that `countersign token new` makes, and that can raise
+/// requests and never answer one. Requests wait through a restart, on the same card.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
 }
 
 /// The verdicts of one `--permission`.

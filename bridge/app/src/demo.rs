@@ -30,8 +30,8 @@ use agent_client_protocol::v1::schema::SessionUpdate;
 use bridge_model::PersonId;
 use tokio::sync::mpsc;
 
-use crate::acp::Signals;
 use crate::cli::DemoArgs;
+use crate::signals::Signals;
 use bridge::Bridge;
 use client::Introduction;
 use folder::Folder;

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tracing::{error, info, warn};
 
 use crate::clock::Clock;
-use crate::ledger::Ledger;
+use crate::ledger::{GoesOn, Ledger};
 use crate::places;
 use crate::rooms::RoomHandle;
 use crate::tokens::{RandomTokens, random_run};
@@ -65,7 +65,10 @@ impl<R: Replies> Hub<R> {
             None
         });
         self.close_what_was_left();
-        for (snapshot, card) in kept.into_iter().flatten() {
+        // What comes back to a source that is not here waits for a bridge that has it.
+        let is_served = |goes_on: &GoesOn| self.sources.contains_key(&goes_on.from.source);
+        let kept: Vec<_> = kept.into_iter().flatten().filter(is_served).collect();
+        for GoesOn { snapshot, card, .. } in kept {
             match self.bridge.restore(self.clock.now(), &snapshot, card) {
                 Some(effects) => {
                     let inputs = self.run(effects);
@@ -186,9 +189,9 @@ impl<R: Replies> Hub<R> {
                         room.resume(at, card, within);
                     }
                 }
-                Effect::Asked(to) => {
+                Effect::Asked(to, waiting) => {
                     if let Some(source) = self.sources.get(&to.source) {
-                        source.asked(&to);
+                        source.asked(&to, &waiting);
                     }
                 }
                 Effect::Look { request, room: name, among } => match self.rooms.get(&name) {
@@ -259,6 +262,15 @@ pub(crate) async fn forward(mut asks: impl Asks, inbox: Inbox) {
             }
             SourceEvent::Changed { now: None, .. } | SourceEvent::Malformed { .. } | SourceEvent::Withdrawn(..) => {}
         }
+        if inbox.send(Input::Source(event)).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Brings what a source reports into the inbox as it is, until it ends: where its files are, only its callers know.
+pub(crate) async fn forward_as_told(mut asks: impl Asks, inbox: Inbox) {
+    while let Some(event) = asks.next().await {
         if inbox.send(Input::Source(event)).await.is_err() {
             return;
         }

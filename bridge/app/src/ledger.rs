@@ -133,15 +133,18 @@ impl Ledger {
     }
 
     /// What held requests are that come back, each with its card if that was seen to be posted. In the order in which they came.
-    pub(crate) fn that_go_on(&self) -> rusqlite::Result<Vec<(String, Option<CardRef>)>> {
-        let sql =
-            "SELECT snapshot, room, control, parts FROM request WHERE snapshot IS NOT NULL AND ending IS NULL ORDER BY rowid";
+    pub(crate) fn that_go_on(&self) -> rusqlite::Result<Vec<GoesOn>> {
+        let sql = "SELECT source, snapshot, room, control, parts FROM request
+                       WHERE snapshot IS NOT NULL AND ending IS NULL ORDER BY rowid";
         let mut select = self.database.prepare(sql)?;
         let rows = select.query_map([], |row| {
-            let room = RoomName::new(row.get::<_, String>(1)?);
-            Ok((row.get(0)?, card(&room, row.get(2)?, row.get(3)?)))
+            let source: String = row.get(0)?;
+            let (snapshot, room) = (row.get(1)?, RoomName::new(row.get::<_, String>(2)?));
+            let card = card(&room, row.get(3)?, row.get(4)?);
+            let source = serde_json::from_str::<(ReplyTo, String)>(&source).ok();
+            Ok(source.map(|(from, comes_back)| GoesOn { from, comes_back, snapshot, card }))
         })?;
-        rows.collect()
+        rows.filter_map(Result::transpose).collect()
     }
 
     /// What is to be told of the latest requests that come back and have ended.
@@ -178,6 +181,17 @@ impl Ledger {
         })?;
         rows.collect()
     }
+}
+
+/// A held request that comes back.
+pub(crate) struct GoesOn {
+    pub(crate) from: ReplyTo,
+    /// As its source told it.
+    pub(crate) comes_back: String,
+    /// For [`bridge_core::Bridge::restore`].
+    pub(crate) snapshot: String,
+    /// Where it was seen to be posted.
+    pub(crate) card: Option<CardRef>,
 }
 
 /// How a request ended that comes back.

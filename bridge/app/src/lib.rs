@@ -7,6 +7,7 @@ compile_error!("build it with at least one source: --features acp");
 
 #[cfg(feature = "acp")]
 mod acp;
+mod ask;
 mod audit;
 mod check;
 mod cli;
@@ -21,8 +22,12 @@ mod ledger;
 mod log;
 mod places;
 mod reload;
+mod remote;
 mod rooms;
+mod serve;
 mod setup;
+mod signals;
+mod token;
 mod tokens;
 #[cfg(feature = "web")]
 mod web_room;
@@ -44,6 +49,9 @@ pub async fn run() -> ExitCode {
         Command::Init(init) => init::run(&init).await,
         #[cfg(feature = "acp")]
         Command::Acp(acp) => acp::run(acp).await,
+        Command::Ask(ask) => ask::run(*ask).await,
+        Command::Serve(serve) => serve::run(serve).await,
+        Command::Token(token) => token::run(&token),
         Command::Explain(explain) => explain::run(&explain).await,
         Command::Audit(audit) => audit::run(&audit),
         Command::Reload(reload) => reload::run(&reload),

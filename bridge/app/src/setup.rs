@@ -25,10 +25,15 @@ pub(crate) fn policy(config: Option<&Config>) -> Policy {
 
 /// The rules of the configuration for one source, as narrow as its launch has them; without a configuration there is no
 /// room, and everything is refused.
-pub(crate) fn rules(config: Option<&Config>, launch: Launch, requester: Option<PersonId>, source: &SourceName) -> Rules {
+pub(crate) fn rules(
+    config: Option<&Config>,
+    launch: Launch,
+    requester: Option<PersonId>,
+    (source, room): (&SourceName, Option<&RoomName>),
+) -> Rules {
     let rooms = config.map(|config| &config.rooms).into_iter().flatten();
     let rooms = rooms.map(|(name, room)| (name.clone(), room_rules(room)));
-    let route = config.and_then(|config| config.acp.room.clone()).map(|room| (source.clone(), room));
+    let route = room.map(|room| (source.clone(), room.clone()));
     Rules {
         policy: Policy { launches: vec![launch], ..policy(config) },
         rooms: rooms.collect(),

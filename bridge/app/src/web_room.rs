@@ -9,6 +9,7 @@ use bridge_model::{PersonId, RoomName, Shown};
 use policy::Who;
 use web_room::{KeyHolder, Keys, KeysError, Options, holders, join_link};
 
+use crate::check::{say, tell};
 use crate::cli::{EXIT_CONFIG, InviteArgs, RevokeArgs, WebRoomArgs, WebRoomCommand};
 use crate::setup;
 
@@ -131,15 +132,4 @@ fn revoke_one(options: &Options, args: &RevokeArgs) -> Result<(), WebRoomError> 
         }
     }
     Ok(())
-}
-
-/// What another program may read.
-#[expect(clippy::print_stdout, reason = "this is what the command is for")]
-fn say(line: &str) {
-    println!("{line}");
-}
-
-#[expect(clippy::print_stderr, reason = "it is for people, and must not mix with what a program reads")]
-fn tell(line: &str) {
-    eprintln!("{line}");
 }

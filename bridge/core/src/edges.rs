@@ -12,7 +12,7 @@ use bridge_model::{
     ReplyTo, RequestId, RoomName, Withdrawn,
 };
 
-use crate::{Said, Terms};
+use crate::{Said, Terms, Waiting};
 
 /// One account's view of its configured rooms.
 pub trait Room: Send {
@@ -116,7 +116,7 @@ pub trait Asks: Send + 'static {
 pub trait Replies: Send + Sync + 'static {
     /// People are asked about this request from now on, and so may be whoever else the source can ask. Never told of one
     /// that policy allows or refuses. Returns at once.
-    fn asked(&self, _: &ReplyTo) {}
+    fn asked(&self, _: &ReplyTo, _: &Waiting) {}
 
     /// Returns once the agent's side has taken the outcome. Each request is answered at most once, by the first call;
     /// a request that was withdrawn meanwhile is answered `cancelled` by the source, whatever the outcome given here.

@@ -61,7 +61,7 @@ pub enum Effect {
         within: Duration,
     },
     /// People are asked about this request from now on, and so may be whoever else its source can ask.
-    Asked(ReplyTo),
+    Asked(ReplyTo, Waiting),
     /// Find out who of these is in the room; `None`: of whom it may be. Answered by [`Input::People`], within moments.
     Look {
         request: RequestId,
@@ -139,6 +139,14 @@ pub enum Entry {
         at: Option<Timestamp>,
         outcome: Option<Outcome>,
     },
+}
+
+/// Where a request waits for a person, and until when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub request: RequestId,
+    pub room: RoomName,
+    pub deadline: Timestamp,
 }
 
 /// A request that comes back.

@@ -23,7 +23,7 @@ pub use backoff::Backoff;
 pub use bridge::{Bridge, Escalation, Limits, RoomRules, Rules, Tokens};
 pub use card::{Details, paths, ruled};
 pub use edges::{Asks, Board, Clicks, Replies, Room, RoomError, RoomEvent, Source, SourceError, SourceEvent, part_name};
-pub use effect::{Effect, Entry, Input, Kept, Said};
+pub use effect::{Effect, Entry, Input, Kept, Said, Waiting};
 pub use file::{CardFile, file};
 pub use layout::{Laid, lay_out, rows, section_rows};
 pub use terms::Terms;

@@ -11,7 +11,6 @@ fn a_policy_is_read_as_it_is_written() {
     let expected = Policy {
         verdicts: Verdicts { by_kind, default: Some(Verdict::AutoDeny), ..Verdicts::default() },
         refusal: RefusalStyle::Cancelled,
-        detached_lifetime: Duration::from_hours(24),
         ..Policy::asking(Duration::from_mins(90))
     };
     assert_eq!(config.policy, expected);

@@ -225,7 +225,7 @@ impl Day {
                 Effect::Post { card, within } => self.showing.post(card, within),
                 Effect::Look { request, room, among } => self.showing.look(request, room, among),
                 // Nothing here comes back after a restart.
-                Effect::Asked(_) | Effect::Resume { .. } => {}
+                Effect::Asked(..) | Effect::Resume { .. } => {}
                 Effect::Update { card, now } => self.showing.update(card, now),
                 Effect::Say(said) => self.showing.say(said),
                 Effect::Close { card, closed } => self.showing.close(card, closed),

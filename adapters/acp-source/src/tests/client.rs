@@ -11,9 +11,9 @@ async fn a_client_that_is_asked_too_may_answer_first() {
     let line = ask("0", "\"a\"");
     rig.agent_says(&line);
     let request = rig.requested().await;
-    rig.replies.asked(&request.from);
+    rig.asked(&request.from);
     // Once, however often people are.
-    rig.replies.asked(&request.from);
+    rig.asked(&request.from);
     assert_eq!(rig.at_client(), line);
     rig.client_says(&allow("0"));
     assert_eq!(rig.at_agent(), allow("0"));
@@ -26,7 +26,7 @@ async fn a_client_that_is_asked_too_is_told_when_the_room_was_first() {
     let mut rig = Rig::start(true).await;
     rig.agent_says(&ask("0", "\"a\""));
     let request = rig.requested().await;
-    rig.replies.asked(&request.from);
+    rig.asked(&request.from);
     rig.at_client();
     rig.choose(&request, 0).await.expect("taken");
     rig.at_agent();
@@ -47,7 +47,7 @@ async fn a_client_answers_nothing_that_people_are_not_asked() {
     rig.reply(&request.from, &Outcome::Cancelled).await.expect("taken");
     assert!(rig.at_agent().contains("cancelled"));
     // What is settled is not shown any more, and what the client never saw is not cancelled either.
-    rig.replies.asked(&request.from);
+    rig.asked(&request.from);
     rig.agent_says(MARK);
     assert_eq!(rig.at_client(), MARK);
 }
@@ -59,7 +59,7 @@ async fn what_the_agent_has_withdrawn_the_client_is_not_asked() {
     let request = rig.requested().await;
     rig.agent_says(r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":0}}"#);
     assert_eq!(rig.withdrawn().await.0, request.from);
-    rig.replies.asked(&request.from);
+    rig.asked(&request.from);
     rig.agent_says(MARK);
     assert_eq!(rig.at_client(), MARK);
 }

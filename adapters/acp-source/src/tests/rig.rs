@@ -3,8 +3,8 @@
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
 use std::time::Duration;
 
-use bridge_core::{Asks, Replies, Source, SourceError, SourceEvent};
-use bridge_model::{Outcome, PermissionRequest, ReplyTo, SourceName, Withdrawn};
+use bridge_core::{Asks, Replies, Source, SourceError, SourceEvent, Waiting};
+use bridge_model::{Outcome, PermissionRequest, ReplyTo, RequestId, RoomName, SourceName, Timestamp, Withdrawn};
 
 use super::super::*;
 
@@ -78,6 +78,12 @@ impl Rig {
 
     pub(super) async fn choose(&self, request: &PermissionRequest, at: usize) -> Result<(), SourceError> {
         self.reply(&request.from, &Outcome::Selected(request.options.offered(at).expect("an option"))).await
+    }
+
+    pub(super) fn asked(&self, to: &ReplyTo) {
+        let request = RequestId { run: 1, number: 1 };
+        let waiting = Waiting { request, room: RoomName::new("builds"), deadline: Timestamp::from_unix_millis(0) };
+        self.replies.asked(to, &waiting);
     }
 
     pub(super) async fn reply(&self, to: &ReplyTo, outcome: &Outcome) -> Result<(), SourceError> {

@@ -17,7 +17,7 @@ use super::deeds::deeds;
 use super::screen::Screen;
 use super::story::Story;
 use super::{News, workspace};
-use crate::acp::Signals;
+use crate::signals::Signals;
 
 /// How long the bridge's log may be behind what the agent says.
 const LOG_LAG: Duration = Duration::from_secs(1);

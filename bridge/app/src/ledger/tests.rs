@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use bridge_model::{Delivery, Digest, PersonId, Refused};
+use bridge_core::Kept;
+use bridge_model::{Delivery, Digest, PersonId, Refused, SourceName};
 
 use super::*;
 
@@ -13,13 +14,12 @@ const AT: Timestamp = Timestamp::from_unix_millis(7);
 fn a_held_request_is_left_open_until_its_card_is_closed() {
     let (dir, mut ledger) = ledger();
     ledger.write(&held(), AT).expect("written");
-    let card = CardRef { room: RoomName::new("r"), control: MessageId::new("$c"), parts: vec![MessageId::new("$m")] };
-    ledger.write(&Entry::Posted { request: REQUEST, card: card.clone() }, AT).expect("written");
+    ledger.write(&Entry::Posted { request: REQUEST, card: card() }, AT).expect("written");
     drop(ledger);
 
     let mut ledger = Ledger::open(dir.path(), None).expect("opened");
     let restarted = Ending::Withdrawn(Withdrawn::BridgeRestarted);
-    assert_eq!(ledger.left_open().expect("read"), [(Some(card), closed(restarted.clone()))]);
+    assert_eq!(ledger.left_open().expect("read"), [(Some(card()), closed(restarted.clone()))]);
     ledger.write(&Entry::Settled { request: REQUEST, ending: restarted, at: None, outcome: None }, AT).expect("written");
     ledger.card_closed(REQUEST).expect("written");
     assert_eq!(ledger.left_open().expect("read"), []);
@@ -29,14 +29,6 @@ fn a_held_request_is_left_open_until_its_card_is_closed() {
 fn an_answer_that_may_not_have_arrived_is_not_said_to_have() {
     let (_dir, mut ledger) = ledger();
     ledger.write(&held(), AT).expect("written");
-    let answered = |delivery| Ending::Answered {
-        person: PersonId::new("@a:x"),
-        name: Shown::line("A"),
-        option: Shown::line("Yes"),
-        does: bridge_model::ButtonStyle::AllowOnce,
-        first: None,
-        delivery,
-    };
     ledger
         .write(&Entry::Settled { request: REQUEST, ending: answered(Delivery::Pending), at: Some(AT), outcome: None }, AT)
         .expect("written");
@@ -78,7 +70,7 @@ fn what_a_card_showed_is_on_record_by_its_digest() {
 fn a_ledger_of_the_first_layout_is_taken_over() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("ledger.sqlite");
-    let added = ["shown    TEXT,", "ended    INTEGER,", "first    TEXT,"];
+    let added = ["shown    TEXT,", "ended    INTEGER,", "first    TEXT,", "source   TEXT,", "snapshot TEXT,", "outcome  TEXT,"];
     let first = added.iter().fold(LAYOUT.to_owned(), |layout, column| layout.replace(column, ""));
     let database = open(&path).expect("opened");
     let row = "INSERT INTO request (run, number, room, headline, deadline) VALUES ('ffffffffffffffff', 3, 'r', 'h', 1);";
@@ -137,6 +129,21 @@ fn ledger() -> (tempfile::TempDir, Ledger) {
     (dir, ledger)
 }
 
+fn card() -> CardRef {
+    CardRef { room: RoomName::new("r"), control: MessageId::new("$c"), parts: vec![MessageId::new("$m")] }
+}
+
+fn answered(delivery: Delivery) -> Ending {
+    Ending::Answered {
+        person: PersonId::new("@a:x"),
+        name: Shown::line("A"),
+        option: Shown::line("Yes"),
+        does: bridge_model::ButtonStyle::AllowOnce,
+        first: None,
+        delivery,
+    }
+}
+
 fn held() -> Entry {
     Entry::Held {
         request: REQUEST,
@@ -150,4 +157,36 @@ fn held() -> Entry {
 
 fn closed(ending: Ending) -> ClosedCard {
     ClosedCard { request: REQUEST, room: RoomName::new("r"), headline: Shown::line("h"), ending, at: None }
+}
+
+#[test]
+fn what_comes_back_is_kept_until_it_has_ended_and_then_how_it_did() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ledger = || Ledger::open(folder.path(), None).expect("opened");
+    let from = ReplyTo { source: SourceName::new("http"), ask: u64::MAX };
+    let kept = Kept { from: from.clone(), comes_back: "mine".to_owned(), snapshot: "{\"all\":1}".to_owned() };
+    let Entry::Held { request, room, headline, deadline, shown, .. } = held() else { unreachable!() };
+    let held = Entry::Held { request, room, headline, deadline, shown, kept: Some(kept) };
+    ledger().write(&held, AT).expect("written");
+    let going = ledger().that_go_on().expect("read");
+    assert_eq!((going.len(), &going[0].from, &going[0].card), (1, &from, &None));
+    // Its card was not seen to be posted, so whatever is there of it is closed, and it goes on on another.
+    assert_eq!(ledger().left_open().expect("read").len(), 1);
+    ledger().write(&Entry::Posted { request: REQUEST, card: card() }, AT).expect("written");
+    let going = ledger().that_go_on().expect("read");
+    assert_eq!((going[0].snapshot.as_str(), going[0].comes_back.as_str()), ("{\"all\":1}", "mine"));
+    assert_eq!(going[0].card, Some(card()));
+    assert!(ledger().left_open().expect("read").is_empty());
+    assert!(ledger().outcomes().expect("read").is_empty());
+    let settled = |delivery, outcome| Entry::Settled { request: REQUEST, ending: answered(delivery), at: Some(AT), outcome };
+    ledger().write(&settled(Delivery::Pending, Some(Outcome::Cancelled)), AT).expect("written");
+    // Whether it was taken changes nothing about what it was.
+    ledger().write(&settled(Delivery::Taken, None), AT).expect("written");
+    assert!(ledger().that_go_on().expect("read").is_empty());
+    let outcomes = ledger().outcomes().expect("read");
+    assert_eq!((outcomes.len(), &outcomes[0].from, outcomes[0].outcome.as_deref()), (1, &from, Some("null")));
+    assert_eq!((&outcomes[0].ending, outcomes[0].at), (&answered(Delivery::Taken), Some(AT)));
+    let database = rusqlite::Connection::open(path(folder.path())).expect("a database");
+    let snapshots: i64 = database.query_row("SELECT count(snapshot) FROM request", [], |row| row.get(0)).expect("a number");
+    assert_eq!(snapshots, 0, "what the tool would have done is not kept");
 }

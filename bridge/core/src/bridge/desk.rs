@@ -211,7 +211,7 @@ pub(super) fn told(effects: &[Effect]) -> Vec<String> {
         }
         Effect::Reply { outcome: Outcome::Cancelled, .. } => Some("cancelled".to_owned()),
         Effect::Record { .. }
-        | Effect::Asked(_)
+        | Effect::Asked(..)
         | Effect::Look { .. }
         | Effect::Post { .. }
         | Effect::Resume { .. }

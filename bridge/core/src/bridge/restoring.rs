@@ -65,11 +65,11 @@ impl<T: Tokens> Bridge<T> {
         let mut effects = self.held_under_new_rules(now, id);
         let tokens = self.tokens_of(id);
         let Some(held) = self.held.get(id) else { return Some(effects) };
-        let (within, from) = (held.deadline.since(now), held.request.from.clone());
+        let (within, asked) = (held.deadline.since(now), held.asked(id));
         match (held.sketch(id).draw(tokens), card) {
             (Err(why), _) => effects.extend(self.refuse(now, id, Refused::NotShowable(why))),
             (Ok(drawn), None) => effects.push(self.show_or_look(now, drawn)),
-            (Ok(drawn), Some(at)) => effects.extend([Effect::Asked(from), Effect::Resume { at, card: drawn.card, within }]),
+            (Ok(drawn), Some(at)) => effects.extend([asked, Effect::Resume { at, card: drawn.card, within }]),
         }
         Some(effects)
     }

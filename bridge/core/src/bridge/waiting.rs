@@ -7,7 +7,7 @@ use super::{Bridge, Tokens};
 use crate::card::{Drawn, Sketch};
 use crate::held::{Call, Held, Phase};
 use crate::wording::{self, Words};
-use crate::{Effect, Entry, Said};
+use crate::{Effect, Entry, Said, Waiting};
 
 /// Refusals of one room that are told together.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl<T: Tokens> Bridge<T> {
     fn post(&mut self, now: Timestamp, card: Card) -> Vec<Effect> {
         let asked = self.held.get_mut(card.request).map(|held| {
             held.phase = Phase::Posting { clicks: Vec::new(), known: None };
-            Effect::Asked(held.request.from.clone())
+            held.asked(card.request)
         });
         let post = Effect::Post { within: card.deadline.since(now), card };
         asked.into_iter().chain([post]).collect()
@@ -136,6 +136,11 @@ fn said(id: RequestId, call: &Call, held: &Held) -> Option<Said> {
 }
 
 impl Held {
+    pub(super) fn asked(&self, request: RequestId) -> Effect {
+        let waiting = Waiting { request, room: self.room.clone(), deadline: self.deadline };
+        Effect::Asked(self.request.from.clone(), waiting)
+    }
+
     /// All that its card is drawn of.
     pub(super) fn sketch(&self, id: RequestId) -> Sketch<'_> {
         Sketch {

@@ -145,7 +145,7 @@ impl World {
                     }
                 }
                 // Nothing here comes back after a restart.
-                Effect::Asked(_) | Effect::Resume { .. } => {}
+                Effect::Asked(..) | Effect::Resume { .. } => {}
                 Effect::Look { request, .. } => self.looking.push(request),
                 Effect::Post { card, .. } => {
                     done.posted.push(card.request);

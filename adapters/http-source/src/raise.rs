@@ -1,0 +1,140 @@
+//! From a body to a permission request.
+
+use std::time::Duration;
+
+use acp_source::shape::{self, Fields};
+use bridge_core::Terms;
+use bridge_model::{PermissionRequest, Places, ReplyTo, Session, SessionId, ToolCall};
+use policy::{Key, Launch, Policy, Verdict, Verdicts};
+
+use crate::api::{Asker, Change, Raise, WherePaths};
+use crate::fault::Fault;
+use crate::tokens::Grant;
+
+const KEY_MAX: usize = 200;
+/// Bytes of a session's id, which is kept for as long as its requests are.
+const SESSION_MAX: usize = 4_096;
+
+/// What may be asked, and under which policy.
+pub(crate) struct Bounds<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) has_room: &'a dyn Fn(&str) -> bool,
+}
+
+/// Reads a body. What it cannot have is a fault that says where it stands.
+pub(crate) fn read<'a, T: serde::Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> {
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        let pointer = if path == "." { String::new() } else { format!("/{}", path.replace('.', "/").replace(['[', ']'], "/")) };
+        let pointer = pointer.replace("//", "/");
+        Fault::unprocessable(pointer.trim_end_matches('/'), &error.into_inner().to_string())
+    })?;
+    reader.end().map_err(|error| Fault::unprocessable("", &error.to_string()))?;
+    Ok(read)
+}
+
+/// The request that a body asks for, but for whom it is to be told, and the terms that it is under.
+pub(crate) fn request(
+    raise: &Raise,
+    from: ReplyTo,
+    grant: &Grant,
+    bounds: &Bounds<'_>,
+) -> Result<(PermissionRequest, Terms), Fault> {
+    if !(1..=KEY_MAX).contains(&raise.key.chars().count()) {
+        return Err(Fault::unprocessable("/key", &format!("use 1 to {KEY_MAX} characters")));
+    }
+    if raise.session.id.as_ref().is_some_and(|id| SESSION_MAX < id.len()) {
+        return Err(Fault::unprocessable("/session/id", &format!("use at most {SESSION_MAX} bytes")));
+    }
+    let options =
+        shape::options(&raise.options).map_err(|fault| Fault::unprocessable(&format!("/options{}", fault.at), &fault.what))?;
+    if let Some(room) = &raise.room {
+        if !grant.may_ask(room) {
+            return Err(Fault::forbidden(&format!("this token may not ask the room {:?}", room.as_str())));
+        }
+        if !(bounds.has_room)(room.as_str()) {
+            return Err(Fault::unprocessable("/room", "there is no room of this name"));
+        }
+    }
+    if let (Some(asked), Some(own)) = (&raise.requester, &grant.requester)
+        && asked != own
+    {
+        return Err(Fault::forbidden("this token is for another requester"));
+    }
+    let launch = launch(raise)?;
+    if let Err(widens) = bounds.policy.check(&launch, raise.detached) {
+        let at = if launch.lifetime.is_some() && launch.verdicts == Verdicts::default() { "/lifetime" } else { "/permission" };
+        return Err(Fault::unprocessable(at, &format!("it asks for more than the policy has: {widens}")));
+    }
+    let request = PermissionRequest {
+        from,
+        session: session(&raise.session),
+        title: raise.title.clone(),
+        description: raise.description.clone(),
+        tool_call: Some(tool_call(&raise.tool_call)),
+        options,
+        meta: raise.meta.clone(),
+        places: raise.places.as_ref().map(places),
+    };
+    let terms = Terms {
+        room: raise.room.clone(),
+        launches: [grant.launch.clone(), launch].into_iter().filter(|launch| *launch != Launch::default()).collect(),
+        requester: grant.requester.clone().or_else(|| raise.requester.clone()),
+        detached: raise.detached,
+        comes_back: None,
+    };
+    Ok((request, terms))
+}
+
+/// A request as it is after a change; `None`: it cannot be told.
+pub(crate) fn changed(change: &Change, before: &PermissionRequest) -> Option<PermissionRequest> {
+    let call = change.tool_call.as_ref()?;
+    Some(PermissionRequest { tool_call: Some(tool_call(call)), places: change.places.as_ref().map(places), ..before.clone() })
+}
+
+fn tool_call(fields: &Fields) -> ToolCall {
+    let id = fields.get("toolCallId").and_then(serde_json::Value::as_str).unwrap_or_default();
+    shape::tool_call(id, fields)
+}
+
+fn session(asker: &Asker) -> Session {
+    let Asker { id, name, agent, client, cwd, mode } = asker;
+    Session {
+        id: id.as_ref().map(SessionId::new),
+        // What the operator calls it only the operator can say.
+        name: None,
+        agent: name.clone().or_else(|| agent.clone()),
+        client: client.clone(),
+        cwd: cwd.clone(),
+        mode: mode.clone(),
+    }
+}
+
+fn places(told: &WherePaths) -> Places {
+    Places { root: told.root.clone(), real: told.real.clone() }
+}
+
+fn launch(raise: &Raise) -> Result<Launch, Fault> {
+    let mut verdicts = Verdicts::default();
+    for (key, verdict) in &raise.permission {
+        let at = format!("/permission/{}", key.replace('~', "~0").replace('/', "~1"));
+        let no_verdict = || Fault::unprocessable(&at, &format!("{verdict:?} is not a verdict; use ask or auto_deny"));
+        let verdict = Verdict::named(verdict).ok_or_else(no_verdict)?;
+        match Key::named(key) {
+            Some(Key::Default) => verdicts.default = Some(verdict),
+            Some(Key::Kind(kind)) => drop(verdicts.by_kind.insert(kind, verdict)),
+            Some(Key::Title(title)) => drop(verdicts.by_title.insert(title, verdict)),
+            None => return Err(Fault::unprocessable(&at, "is not a tool kind of ACP, \"default\" or \"title:TEXT\"")),
+        }
+    }
+    let lifetime = raise.lifetime.as_deref().map(lifetime).transpose()?;
+    Ok(Launch { verdicts, lifetime })
+}
+
+fn lifetime(text: &str) -> Result<Duration, Fault> {
+    let span = humantime::parse_duration(text).ok().filter(|span| Duration::from_secs(1) <= *span);
+    span.ok_or_else(|| {
+        Fault::unprocessable("/lifetime", &format!("{text:?} is no span of time of a second or more; write it as 2m or 1h 30m"))
+    })
+}

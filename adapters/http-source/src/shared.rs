@@ -1,0 +1,105 @@
+//! What all connections share.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bridge_core::SourceEvent;
+use bridge_model::{Ending, PermissionRequest, ReplyTo, Timestamp, Withdrawn};
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+use tracing::warn;
+
+use crate::table::Table;
+use crate::tokens::Tokens;
+use crate::{Known, Options, ended, mark};
+
+/// How often callers who are gone are looked for.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+pub(crate) struct Shared {
+    pub(crate) options: Options,
+    pub(crate) tokens: Tokens,
+    table: Mutex<Table>,
+    events: mpsc::Sender<SourceEvent>,
+}
+
+impl Shared {
+    pub(crate) fn new(options: Options, events: mpsc::Sender<SourceEvent>) -> Self {
+        Self { tokens: Tokens::of(&options.folder), options, table: Mutex::default(), events }
+    }
+
+    /// Held only between awaits.
+    pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.options.outside.now)()
+    }
+
+    pub(crate) fn reply_to(&self, ask: u64) -> ReplyTo {
+        ReplyTo { source: self.options.name.clone(), ask }
+    }
+
+    /// A number that no request has.
+    pub(crate) fn next_ask(&self) -> u64 {
+        loop {
+            let ask = u64::from_ne_bytes((self.options.outside.random)());
+            if !self.table().has(ask) {
+                return ask;
+            }
+        }
+    }
+
+    /// Waits while the bridge has too much to do. `false`: it is ending.
+    pub(crate) async fn tell(&self, event: SourceEvent) -> bool {
+        self.events.send(event).await.is_ok()
+    }
+
+    /// Takes up what earlier runs took.
+    pub(crate) fn restore(&self, known: Vec<Known>) {
+        let now = self.now();
+        let mut table = self.table();
+        for known in known {
+            let Some(mark) = mark(&known) else {
+                warn!("a request of an earlier run is not known again, so its caller cannot ask for it");
+                continue;
+            };
+            let end = known.ended.map(|end| ended(end.outcome.as_deref(), Some(&end.ending), end.at));
+            table.restore(known.from.ask, mark, end, now);
+        }
+    }
+
+    /// A request is taken back. What it was need not be told to anybody any more.
+    pub(crate) async fn withdraw(&self, ask: u64, why: Withdrawn) -> bool {
+        let end = ended(None, Some(&Ending::Withdrawn(why)), Some(self.now()));
+        let was_open = self.table().end(ask, end);
+        if was_open {
+            self.tell(SourceEvent::Withdrawn(self.reply_to(ask), why)).await;
+        }
+        was_open
+    }
+
+    pub(crate) async fn change(&self, ask: u64, now: Option<PermissionRequest>) -> bool {
+        self.tell(SourceEvent::Changed { ask: self.reply_to(ask), now: now.map(Box::new) }).await
+    }
+}
+
+/// Withdraws what callers raised who are gone, for as long as the source is there.
+pub(crate) fn watch_leases(shared: &Arc<Shared>) {
+    let shared = Arc::downgrade(shared);
+    tokio::spawn(async move {
+        let mut look = interval(LOOK_EVERY);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            look.tick().await;
+            let Some(shared) = shared.upgrade() else { return };
+            let since =
+                shared.now().unix_millis().saturating_sub(u64::try_from(shared.options.lease.as_millis()).unwrap_or(u64::MAX));
+            let abandoned = shared.table().abandoned(Timestamp::from_unix_millis(since));
+            for ask in abandoned {
+                shared.withdraw(ask, Withdrawn::AgentGone).await;
+            }
+        }
+    });
+}

@@ -1,0 +1,374 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use bridge_core::{Asks as _, Terms};
+use bridge_model::{Delivery, PermissionRequest, PersonId, RequestId, Shown, Withdrawn};
+use policy::{Launch, Verdict, Verdicts};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A source whose bridge is the test.
+struct Rig {
+    asks: HttpAsks,
+    replies: Arc<HttpReplies>,
+    http: reqwest::Client,
+    token: String,
+    tokens: Tokens,
+    _policy: watch::Sender<Arc<Policy>>,
+    folder: tempfile::TempDir,
+}
+
+const ROOM: &str = "ops";
+
+impl Rig {
+    async fn start() -> Self {
+        Self::with(Duration::from_mins(1), Vec::new(), |_| {}).await
+    }
+
+    async fn with(lease: Duration, known: Vec<Known>, grant_to: impl FnOnce(&mut Grant)) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let tokens = Tokens::of(folder.path());
+        let (mut grant, token) = Grant::new("ci", [1; 32], Timestamp::from_unix_millis(0));
+        grant_to(&mut grant);
+        tokens.add(grant).expect("added");
+        let socket = folder.path().join("socket");
+        let (sender, policy) = watch::channel(Arc::new(Policy::asking(Duration::from_mins(5))));
+        let started = std::time::Instant::now();
+        let now = move || Timestamp::from_unix_millis(u64::try_from(started.elapsed().as_millis()).expect("a while"));
+        let options = Options {
+            name: SourceName::new("http"),
+            folder: folder.path().to_owned(),
+            rooms: [RoomName::new(ROOM)].into(),
+            policy,
+            lease,
+            outside: Outside { now: Arc::new(now), random },
+        };
+        let listening = Listening::open(None, Some(&socket)).await.expect("a socket");
+        let (asks, replies) = HttpSource::new(options, known).serve(listening);
+        let http = reqwest::Client::builder().unix_socket(socket.as_path()).build().expect("a client");
+        Self { asks, replies: Arc::new(replies), http, token, tokens, _policy: sender, folder }
+    }
+
+    async fn call_as(&self, token: &str, method: Method, path: &str, body: Option<String>) -> (StatusCode, Value) {
+        let call = self.http.request(method, format!("http://localhost{path}")).bearer_auth(token);
+        let call = body.into_iter().fold(call, reqwest::RequestBuilder::body);
+        let response = call.send().await.expect("an answer");
+        let status = response.status();
+        let text = response.bytes().await.expect("a body");
+        (status, serde_json::from_slice(&text).unwrap_or_else(|_| panic!("{status}: {text:?}")))
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> (StatusCode, Value) {
+        self.call_as(&self.token, method, path, body.map(Value::to_string)).await
+    }
+
+    async fn raise(&self, body: &Value) -> (StatusCode, Value) {
+        self.call(Method::POST, "/v1/requests", Some(body)).await
+    }
+
+    /// Raises a request that the bridge holds; its id, and what the bridge was told.
+    async fn held(&mut self, body: &Value) -> (String, PermissionRequest, Terms) {
+        let (http, token, text) = (self.http.clone(), self.token.clone(), body.to_string());
+        let raised = tokio::spawn(async move {
+            let answer = http.post("http://localhost/v1/requests").bearer_auth(token).body(text).send().await.expect("an answer");
+            (answer.status(), answer.bytes().await.expect("a body"))
+        });
+        let Some(SourceEvent::Requested(request, terms)) = self.asks.next().await else { panic!("nothing was asked") };
+        let waiting = Waiting {
+            request: RequestId { run: 1, number: 7 },
+            room: RoomName::new(ROOM),
+            deadline: Timestamp::from_unix_millis(300_000),
+        };
+        self.replies.asked(&request.from, &waiting);
+        let (status, text) = raised.await.expect("raised");
+        let told: Value = serde_json::from_slice(&text).expect("JSON");
+        assert_eq!((status, &told["state"], &told["number"]), (StatusCode::CREATED, &json!("held"), &json!(7)), "{told}");
+        (told["id"].as_str().expect("an id").to_owned(), *request, *terms)
+    }
+
+    fn reply(&self, request: &PermissionRequest, at: usize, ending: Ending) -> tokio::task::JoinHandle<Result<(), SourceError>> {
+        let outcome = Outcome::Selected(request.options.offered(at).expect("an option"));
+        let (replies, to) = (Arc::clone(&self.replies), request.from.clone());
+        tokio::spawn(async move { replies.reply(&to, &outcome, Some(&ending)).await })
+    }
+}
+
+fn random() -> [u8; 8] {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed).to_ne_bytes()
+}
+
+fn body(key: &str) -> Value {
+    json!({
+        "key": key,
+        "tool_call": { "toolCallId": "c", "title": "Deploy", "kind": "execute", "rawInput": { "command": "make deploy" } },
+        "options": [
+            { "optionId": " once:1 ", "name": "Yes", "kind": "allow_once" },
+            { "optionId": "no", "name": "No", "kind": "reject_once" },
+        ],
+    })
+}
+
+fn answered() -> Ending {
+    Ending::Answered {
+        person: PersonId::new("ada"),
+        name: Shown::line("Ada"),
+        option: Shown::line("Yes"),
+        does: bridge_model::ButtonStyle::AllowOnce,
+        first: None,
+        delivery: Delivery::Pending,
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_held_and_its_outcome_is_the_agents_own_option() {
+    let mut rig = Rig::start().await;
+    let (id, request, terms) = rig.held(&body("a")).await;
+    assert_eq!((request.kind(), terms.detached, terms.room), (bridge_model::ToolKind::Execute, false, None));
+    assert!(terms.comes_back.is_some());
+    let path = format!("/v1/requests/{id}");
+    assert_eq!(rig.call(Method::GET, &path, None).await.1["state"], "held");
+    assert_eq!(rig.call(Method::POST, &format!("{path}/receipt"), None).await.0, StatusCode::CONFLICT);
+    let delivered = rig.reply(&request, 0, answered());
+    let (status, told) = rig.call(Method::GET, &format!("{path}?wait=30s"), None).await;
+    assert_eq!((status, &told["state"], &told["ending"]), (StatusCode::OK, &json!("settled"), &json!("answered")));
+    assert_eq!(told["outcome"], json!({ "outcome": "selected", "optionId": " once:1 " }));
+    assert!(told["words"].as_str().is_some_and(|words| words.contains("chose \"Yes\"")), "{told}");
+    assert!(!delivered.is_finished(), "nobody has said that it was taken");
+    for _ in 0..2 {
+        assert_eq!(rig.call(Method::POST, &format!("{path}/receipt"), None).await.0, StatusCode::OK);
+    }
+    assert_eq!(delivered.await.expect("told"), Ok(()));
+    // Raised again it is the same, and not asked again.
+    let (status, again) = rig.raise(&body("a")).await;
+    assert_eq!((status, &again["id"], &again["outcome"]), (StatusCode::OK, &json!(id), &told["outcome"]));
+    assert_eq!(rig.call(Method::GET, "/v1/requests", None).await.1["requests"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn one_key_is_one_request_and_no_other() {
+    let mut rig = Rig::start().await;
+    let (id, ..) = rig.held(&body("a")).await;
+    let (status, again) = rig.raise(&body("a")).await;
+    assert_eq!((status, &again["id"]), (StatusCode::CREATED, &json!(id)));
+    let mut other = body("a");
+    other["tool_call"]["rawInput"]["command"] = json!("make destroy");
+    assert_eq!(rig.raise(&other).await.0, StatusCode::CONFLICT);
+    // Somebody else's key of the same name is another request.
+    let (grant, token) = Grant::new("other", [2; 32], Timestamp::from_unix_millis(0));
+    rig.tokens.add(grant).expect("added");
+    let path = format!("/v1/requests/{id}");
+    for method in [Method::GET, Method::DELETE] {
+        assert_eq!(rig.call_as(&token, method, &path, None).await.0, StatusCode::NOT_FOUND);
+    }
+    assert_eq!(rig.call_as(&token, Method::POST, &format!("{path}/receipt"), None).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(rig.call_as(&token, Method::GET, "/v1/requests", None).await.1, json!({ "requests": [] }));
+}
+
+#[tokio::test]
+async fn there_is_no_way_to_answer() {
+    let mut rig = Rig::start().await;
+    let (id, ..) = rig.held(&body("a")).await;
+    for (method, path) in [
+        (Method::POST, format!("/v1/requests/{id}")),
+        (Method::PUT, format!("/v1/requests/{id}")),
+        (Method::POST, format!("/v1/requests/{id}/answer")),
+        (Method::POST, format!("/v1/requests/{id}/outcome")),
+        (Method::PUT, format!("/v1/requests/{id}/receipt")),
+    ] {
+        let answer = json!({ "outcome": { "outcome": "selected", "optionId": " once:1 " }, "option_id": " once:1 " });
+        let call = rig.http.request(method.clone(), format!("http://localhost{path}")).bearer_auth(&rig.token);
+        let status = call.body(answer.to_string()).send().await.expect("an answer").status();
+        assert!([StatusCode::METHOD_NOT_ALLOWED, StatusCode::NOT_FOUND].contains(&status), "{method} {path}: {status}");
+    }
+    let mut told = body("b");
+    told["outcome"] = json!({ "outcome": "selected", "optionId": " once:1 " });
+    assert_eq!(rig.raise(&told).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(rig.call(Method::GET, &format!("/v1/requests/{id}"), None).await.1["state"], "held");
+}
+
+#[tokio::test]
+async fn whoever_has_no_token_is_told_nothing() {
+    let mut rig = Rig::start().await;
+    let (id, ..) = rig.held(&body("a")).await;
+    for token in ["", "countersign_", "x", &format!("{}x", rig.token)] {
+        for (method, path) in [(Method::GET, "/v1/requests".to_owned()), (Method::DELETE, format!("/v1/requests/{id}"))] {
+            assert_eq!(rig.call_as(token, method, &path, None).await.0, StatusCode::UNAUTHORIZED);
+        }
+    }
+    let bare = rig.http.get("http://localhost/v1/requests").send().await.expect("an answer");
+    assert_eq!((bare.status(), bare.headers()["www-authenticate"].as_bytes()), (StatusCode::UNAUTHORIZED, &b"Bearer"[..]));
+    rig.tokens.revoke("ci").expect("revoked");
+    assert_eq!(rig.raise(&body("b")).await.0, StatusCode::UNAUTHORIZED);
+    std::fs::write(rig.folder.path().join("tokens.json"), "nonsense").expect("written");
+    assert_eq!(rig.raise(&body("b")).await.0, StatusCode::SERVICE_UNAVAILABLE);
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_told_with_its_place() {
+    let rig = Rig::with(Duration::from_mins(1), Vec::new(), |grant| {
+        grant.rooms = vec![RoomName::new(ROOM)];
+        grant.requester = Some(PersonId::new("ada"));
+    })
+    .await;
+    let with = |key: &str, value: Value| {
+        let mut body = body("a");
+        body[key] = value;
+        body
+    };
+    let long = "x".repeat(5_000);
+    for (body, path) in [
+        (json!([]), ""),
+        (json!({ "key": "a" }), ""),
+        (with("key", json!("")), "/key"),
+        (with("key", json!(long)), "/key"),
+        (with("key", json!(7)), "/key"),
+        (with("tool_call", json!([])), "/tool_call"),
+        (with("options", json!([])), "/options"),
+        (with("options", json!([{ "optionId": "a" }, { "optionId": "a" }])), "/options"),
+        (with("options", json!([{ "optionId": "a" }, { "name": "b" }])), "/options/1/optionId"),
+        (with("session", json!({ "id": long })), "/session/id"),
+        (with("session", json!({ "cwd": 5 })), "/session/cwd"),
+        (with("permission", json!({ "execute": "auto_allow" })), "/permission"),
+        (with("permission", json!({ "execute": "yes" })), "/permission/execute"),
+        (with("permission", json!({ "wr/ite": "ask" })), "/permission/wr~1ite"),
+        (with("lifetime", json!("6m")), "/lifetime"),
+        (with("lifetime", json!("soon")), "/lifetime"),
+        (with("lifetime", json!("10ms")), "/lifetime"),
+        (with("places", json!({ "root": "/srv", "real": { "a": 1 } })), "/places/real/a"),
+        (with("unheard_of", json!(1)), "/unheard_of"),
+    ] {
+        let (status, told) = rig.raise(&body).await;
+        assert_eq!((status, &told["path"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!(path)), "{told}");
+    }
+    let elsewhere = with("room", json!("elsewhere"));
+    assert_eq!(rig.raise(&elsewhere).await.0, StatusCode::FORBIDDEN);
+    assert_eq!(rig.raise(&with("requester", json!("bob"))).await.0, StatusCode::FORBIDDEN);
+    let call = async |body: String| rig.call_as(&rig.token, Method::POST, "/v1/requests", Some(body)).await.0;
+    assert_eq!(call("{".to_owned()).await, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(call(format!("{} {{}}", body("a"))).await, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(call(" ".repeat((2 << 20) + 1)).await, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(rig.call(Method::GET, "/v1/requests/00", None).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(rig.call(Method::GET, "/v1/requests/0000000000000000?wait=soon", None).await.0, StatusCode::BAD_REQUEST);
+    assert_eq!(rig.call(Method::GET, "/nowhere", None).await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn what_a_token_and_a_request_narrow_reaches_the_bridge() {
+    let denies = |kind| Verdicts { by_kind: [(kind, Verdict::AutoDeny)].into(), ..Verdicts::default() };
+    let own = Launch { verdicts: denies(bridge_model::ToolKind::Delete), lifetime: None };
+    let mut rig = Rig::with(Duration::from_mins(1), Vec::new(), |grant| {
+        grant.launch = own.clone();
+        grant.requester = Some(PersonId::new("ada"));
+    })
+    .await;
+    let mut narrow = body("a");
+    narrow["permission"] = json!({ "fetch": "auto_deny" });
+    narrow["lifetime"] = json!("2m");
+    narrow["room"] = json!(ROOM);
+    narrow["detached"] = json!(true);
+    let (_, _, terms) = rig.held(&narrow).await;
+    let asked = Launch { verdicts: denies(bridge_model::ToolKind::Fetch), lifetime: Some(Duration::from_mins(2)) };
+    assert_eq!(terms.launches, [own, asked]);
+    assert_eq!((terms.room, terms.requester, terms.detached), (Some(RoomName::new(ROOM)), Some(PersonId::new("ada")), true));
+}
+
+#[tokio::test]
+async fn what_is_taken_back_is_told_and_stays_so() {
+    let mut rig = Rig::start().await;
+    let (id, request, _) = rig.held(&body("a")).await;
+    let path = format!("/v1/requests/{id}?because=turn_cancelled");
+    assert_eq!(rig.call(Method::DELETE, "/v1/requests/0000000000000000", None).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(rig.call(Method::DELETE, &format!("/v1/requests/{id}?because=x"), None).await.0, StatusCode::BAD_REQUEST);
+    let (status, told) = rig.call(Method::DELETE, &path, None).await;
+    assert_eq!((status, &told["ending"], told.get("outcome")), (StatusCode::OK, &json!("withdrawn"), None));
+    let withdrawn = rig.asks.next().await;
+    assert!(matches!(&withdrawn, Some(SourceEvent::Withdrawn(to, Withdrawn::TurnCancelled)) if *to == request.from));
+    // A choice that comes now is too late.
+    assert_eq!(rig.reply(&request, 0, answered()).await.expect("told"), Err(SourceError::Withdrawn));
+    assert_eq!(rig.call(Method::DELETE, &path, None).await.1, told);
+    // And what was chosen before stays chosen.
+    let (id, request, _) = rig.held(&body("b")).await;
+    let delivered = rig.reply(&request, 0, answered());
+    rig.call(Method::GET, &format!("/v1/requests/{id}?wait=30s"), None).await;
+    assert_eq!(rig.call(Method::DELETE, &format!("/v1/requests/{id}"), None).await.1["ending"], "answered");
+    drop(delivered);
+}
+
+#[tokio::test]
+async fn a_change_reaches_the_bridge_with_the_rest_of_the_request() {
+    let mut rig = Rig::start().await;
+    let (id, before, _) = rig.held(&body("a")).await;
+    let path = format!("/v1/requests/{id}");
+    let change = json!({ "tool_call": { "title": "Deploy", "kind": "execute", "rawInput": { "command": "rm -rf /" } } });
+    assert_eq!(rig.call(Method::PATCH, &path, Some(&change)).await.0, StatusCode::OK);
+    let Some(SourceEvent::Changed { ask, now: Some(now) }) = rig.asks.next().await else { panic!("no change") };
+    assert_eq!((&ask, &now.options), (&before.from, &before.options));
+    assert_ne!(now.tool_call, before.tool_call);
+    assert_eq!(rig.call(Method::PATCH, &path, Some(&json!({ "tool_call": null }))).await.0, StatusCode::OK);
+    assert!(matches!(rig.asks.next().await, Some(SourceEvent::Changed { now: None, .. })));
+    assert_eq!(rig.call(Method::PATCH, &path, Some(&json!({ "tool_call": 5 }))).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[tokio::test]
+async fn a_caller_that_is_gone_loses_what_is_not_detached() {
+    let mut rig = Rig::with(Duration::from_millis(1), Vec::new(), |_| {}).await;
+    let mut detached = body("stays");
+    detached["detached"] = json!(true);
+    let (stays, ..) = rig.held(&detached).await;
+    let (goes, request, _) = rig.held(&body("goes")).await;
+    let withdrawn = rig.asks.next().await;
+    assert!(matches!(&withdrawn, Some(SourceEvent::Withdrawn(to, Withdrawn::AgentGone)) if *to == request.from));
+    assert_eq!(rig.call(Method::GET, &format!("/v1/requests/{goes}"), None).await.1["ending"], "withdrawn");
+    assert_eq!(rig.call(Method::GET, &format!("/v1/requests/{stays}"), None).await.1["state"], "held");
+}
+
+#[tokio::test]
+async fn an_outcome_that_nobody_comes_for_is_not_delivered() {
+    let mut rig = Rig::with(Duration::from_secs(1), Vec::new(), |_| {}).await;
+    let (_, request, _) = rig.held(&body("a")).await;
+    assert_eq!(rig.reply(&request, 0, answered()).await.expect("told"), Err(SourceError::Gone));
+}
+
+#[tokio::test]
+async fn whoever_listens_keeps_a_request_alive() {
+    let mut rig = Rig::with(Duration::from_millis(1), Vec::new(), |_| {}).await;
+    let (http, token) = (rig.http.clone(), rig.token.clone());
+    let listening = {
+        let (id, ..) = rig.held(&body("a")).await;
+        tokio::spawn(async move {
+            let call = http.get(format!("http://localhost/v1/requests/{id}?wait=3s")).bearer_auth(token);
+            call.send().await.expect("an answer").text().await.expect("a body")
+        })
+    };
+    // Two looks for those who are gone.
+    let withdrawn = tokio::time::timeout(Duration::from_millis(2_500), rig.asks.next()).await;
+    assert!(withdrawn.is_err(), "{withdrawn:?}");
+    assert!(listening.await.expect("told").contains("\"held\""));
+}
+
+#[tokio::test]
+async fn what_an_earlier_run_took_is_known_again() {
+    let mut before = Rig::start().await;
+    let (going, request, terms) = before.held(&body("going")).await;
+    let (ended, other, others) = before.held(&body("ended")).await;
+    let end = KnownEnd { outcome: Some("\" once:1 \"".to_owned()), ending: answered(), at: None };
+    let known = |request: &PermissionRequest, terms: Terms, ended| Known {
+        from: request.from.clone(),
+        comes_back: terms.comes_back.expect("it comes back"),
+        ended,
+    };
+    let known = vec![known(&request, terms, None), known(&other, others, Some(end))];
+    let rig = Rig::with(Duration::from_mins(1), known, |_| {}).await;
+    let again = rig.raise(&body("ended")).await;
+    assert_eq!((again.0, &again.1["id"], &again.1["ending"]), (StatusCode::OK, &json!(ended), &json!("answered")));
+    assert_eq!(again.1["outcome"]["optionId"], " once:1 ");
+    assert_eq!(rig.call(Method::GET, &format!("/v1/requests/{going}"), None).await.1["state"], "held");
+    assert_eq!(rig.call(Method::POST, &format!("/v1/requests/{ended}/receipt"), None).await.0, StatusCode::OK);
+    let delivered = rig.reply(&request, 1, Ending::Expired);
+    assert_eq!(delivered.await.expect("told"), Ok(()));
+    assert_eq!(rig.raise(&body("going")).await.1["outcome"]["optionId"], "no");
+}
