@@ -6,6 +6,7 @@ mod demo;
 mod discord;
 mod discord_double;
 mod discord_faults;
+mod drawn;
 mod harness_check;
 mod init;
 mod loopback;

@@ -18,7 +18,7 @@ use crate::live::Posted;
 use crate::render::BUTTONS_MAX;
 use crate::send::{Created, Outgoing};
 use crate::wait::pause;
-use crate::{Threads, look, people, redraw, render, replies, send, speak, threads};
+use crate::{Threads, look, people, redraw, render, replies, resume, send, speak, threads};
 
 /// How long closing a card may take. Whoever closes tries again later.
 const CLOSE_WITHIN: Duration = Duration::from_mins(1);
@@ -66,8 +66,7 @@ impl Board for DiscordBoard {
     }
 
     async fn post(&self, card: &Card, within: Duration) -> Result<CardRef, RoomError> {
-        let now = Instant::now();
-        let until = now.checked_add(within).unwrap_or(now + Duration::from_hours(24));
+        let until = end_of(within);
         let served = self.account.named(&card.room)?;
         let ready = self.ready(served, until).await?;
         if until <= Instant::now() {
@@ -85,6 +84,13 @@ impl Board for DiscordBoard {
             return Err(RoomError::Refused("somebody removed the card while it was posted".to_owned()));
         }
         Ok(CardRef { room: card.room.clone(), control: spot.message_id(), parts: Vec::new() })
+    }
+
+    async fn resume(&self, at: &CardRef, card: &Card, within: Duration) -> Result<(), RoomError> {
+        let until = end_of(within);
+        let served = self.account.named(&at.room)?;
+        self.ready(served, until).await?;
+        resume::resume(&self.account, served, at, card, until).await
     }
 
     async fn close(&self, card: Option<&CardRef>, closed: &ClosedCard) -> Result<(), RoomError> {
@@ -105,7 +111,7 @@ impl Board for DiscordBoard {
     }
 
     async fn update(&self, at: &CardRef, card: &Card) -> Result<(), RoomError> {
-        redraw::redraw(&self.account, at, card).await
+        redraw::redraw(&self.account, at, card, Instant::now() + redraw::REDRAW_WITHIN).await
     }
 
     async fn say(&self, said: &Said) -> Result<(), RoomError> {
@@ -224,6 +230,11 @@ impl DiscordBoard {
         }
         Ok(())
     }
+}
+
+fn end_of(within: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(within).unwrap_or(now + Duration::from_hours(24))
 }
 
 fn is_of_file(fault: &Fault, message: &Outgoing) -> bool {

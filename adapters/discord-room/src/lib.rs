@@ -10,6 +10,7 @@
 //!   at that instant.
 //! - A request never has two cards: each post carries a nonce that is derived from its request, also the one that is made
 //!   because Discord did not take the file of the first.
+//! - A card of an earlier run is taken up only where its message is still there, is the bot's, and has the same buttons.
 //! - Nothing an agent writes pings, links or formats. Every message says whom it may mention, which is nobody but those
 //!   that are configured.
 //! - Whoever has to confirm a choice is asked on a message that nobody else sees, whose button is told like any other. It
@@ -38,6 +39,7 @@ mod redraw;
 mod render;
 mod replies;
 mod rest;
+mod resume;
 mod said;
 mod send;
 mod session;

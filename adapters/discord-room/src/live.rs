@@ -1,4 +1,4 @@
-//! What this run has in its rooms: the cards, the sessions' threads, and which clicks were seen.
+//! What this run has posted or taken up in its rooms: the cards, the sessions' threads, and which clicks were seen.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -176,12 +176,23 @@ impl LiveTable {
         self.threads.insert(key(room, origin), thread);
     }
 
+    /// A card of the session is there. Where the session has another thread by now, that one stays.
+    pub(crate) fn thread_found(&mut self, room: &RoomName, origin: &Origin, thread: ChannelId) {
+        if self.thread(room, origin).is_none() {
+            self.thread_made(room, origin, thread);
+        }
+    }
+
     pub(crate) fn thread_gone(&mut self, thread: ChannelId) {
         self.threads.retain(|other| *other != thread);
     }
 
     pub(crate) fn room_of_thread(&self, channel: ChannelId) -> Option<RoomName> {
-        self.threads.iter().find(|(_, thread)| **thread == channel).map(|((room, ..), _)| room.clone())
+        let of_session = self.threads.iter().find(|(_, thread)| **thread == channel).map(|((room, ..), _)| room);
+        // A card that was taken up may be in a thread that is its session's no more.
+        let is_there = |card: &&LiveCard| card.posted.is_some_and(|posted| posted.spot.channel == channel);
+        let of_card = || self.cards.values().find(is_there).map(|card| &card.room);
+        of_session.or_else(of_card).cloned()
     }
 }
 

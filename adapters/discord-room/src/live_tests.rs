@@ -94,6 +94,19 @@ fn equal_sessions_of_two_sources_have_a_thread_each() {
     assert_eq!(table.threads.len(), 0);
 }
 
+#[test]
+fn a_thread_that_is_found_takes_no_other_threads_place_and_its_cards_are_still_known() {
+    let mut table = opened(1);
+    table.thread_made(&room(), &origin("s"), ChannelId::new(5));
+    table.thread_found(&room(), &origin("s"), ChannelId::new(2));
+    assert_eq!(table.thread(&room(), &origin("s")), Some(ChannelId::new(5)));
+    assert_eq!(table.room_of_thread(ChannelId::new(2)), None, "nothing is known to be there");
+    table.posted(request(1), posted(1));
+    assert_eq!(table.room_of_thread(ChannelId::new(2)), Some(room()));
+    table.thread_found(&room(), &origin("other"), ChannelId::new(6));
+    assert_eq!(table.thread(&room(), &origin("other")), Some(ChannelId::new(6)));
+}
+
 fn opened(number: u64) -> LiveTable {
     let mut table = LiveTable::default();
     table.open(request(number), &room(), ChannelId::new(2)).expect("room for it");

@@ -91,7 +91,7 @@ pub(crate) fn needs(served: &ServedRoom, look: &Look) -> Vec<Need> {
     needs.push(need(
         Permissions::READ_MESSAGE_HISTORY,
         "Read Message History",
-        Some("a card that is deleted during an outage is noticed only at its deadline"),
+        Some("a card that is deleted during an outage is noticed only at its deadline, and no card outlives a restart of the bridge"),
     ));
     let mentioned = served.options.mention.roles.iter().filter_map(|role| id::snowflake(role.as_str()));
     let is_closed = |role: u64| look.guild.roles.get(&role.into()).is_some_and(|role| !role.mentionable);
@@ -148,6 +148,15 @@ pub(crate) async fn refresh(account: &Account, served: &ServedRoom) -> bool {
     };
     account.settle(served, state).await;
     true
+}
+
+/// Whether this is a thread of the room's channel, and neither archived nor locked.
+pub(crate) async fn has_open_thread(account: &Account, served: &ServedRoom, thread: ChannelId) -> Result<bool, Fault> {
+    match channel(account, thread).await {
+        Ok(thread) => Ok(is_thread(thread.kind) && thread.parent_id == Some(served.channel) && !is_closed(&thread)),
+        Err(Fault::NoChannel(_)) => Ok(false),
+        Err(fault) => Err(fault),
+    }
 }
 
 /// Whether a thread is there, and neither archived nor locked.

@@ -14,11 +14,10 @@ use crate::render::{self, Sheet};
 use crate::{Mention, send};
 
 /// A closing waits for it.
-const REDRAW_WITHIN: Duration = Duration::from_secs(20);
+pub(crate) const REDRAW_WITHIN: Duration = Duration::from_secs(20);
 
 /// Does nothing where the card is being closed, or was.
-pub(crate) async fn redraw(account: &Account, at: &CardRef, card: &Card) -> Result<(), RoomError> {
-    let until = Instant::now() + REDRAW_WITHIN;
+pub(crate) async fn redraw(account: &Account, at: &CardRef, card: &Card, until: Instant) -> Result<(), RoomError> {
     let spot = Spot::parse(&at.control)?;
     let served = account.named(&at.room)?;
     let waiting = || account.live().waiting(card.request, spot);
@@ -37,12 +36,17 @@ pub(crate) async fn redraw(account: &Account, at: &CardRef, card: &Card) -> Resu
 
 /// Files that an edit does not name stay.
 fn body(card: &Card, mention: &Mention, has_file: bool) -> Result<Vec<u8>, RoomError> {
+    let edit = EditMessage::new().content(content(card, mention, has_file)?).components(render::buttons(card));
+    render::json(&edit.allowed_mentions(render::allowed(mention)))
+}
+
+/// What the message of a posted card says now.
+pub(crate) fn content(card: &Card, mention: &Mention, has_file: bool) -> Result<String, RoomError> {
     let sheet = Sheet::of_posted(card, mention, has_file);
     // What is cut away has to be in the file.
     let laid = lay_out(card, |laid| (has_file || laid.is_whole == card.is_whole) && sheet.fits(laid));
     let laid = laid.ok_or_else(|| RoomError::NotShowable("there is no room for what is new".to_owned()))?;
-    let edit = EditMessage::new().content(sheet.content(&laid)).components(render::buttons(card));
-    render::json(&edit.allowed_mentions(render::allowed(mention)))
+    Ok(sheet.content(&laid))
 }
 
 #[cfg(test)]

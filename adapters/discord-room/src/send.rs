@@ -141,7 +141,11 @@ pub(crate) async fn repeat_reading<T: DeserializeOwned>(
     repeated(|| account.rest.read(request()), until).await
 }
 
-async fn repeated<T, F: Future<Output = Result<T, Fault>>>(request: impl Fn() -> F, until: Instant) -> Result<T, Fault> {
+/// Makes a request that may be repeated, until Discord has answered for good.
+pub(crate) async fn repeated<T, F: Future<Output = Result<T, Fault>>>(
+    request: impl Fn() -> F,
+    until: Instant,
+) -> Result<T, Fault> {
     let (mut last, mut backoff) = (None, Backoff::new());
     loop {
         let fault = match timeout_at(until, request()).await {

@@ -7,17 +7,18 @@ use std::time::Duration;
 use bridge_core::{Board, RoomError, Said};
 use bridge_model::{Card, CardLimits, CardRef, ClickRef, ClickReply, ClosedCard, Person, PersonId, RequestId, RoomName};
 use matrix_sdk::Room;
-use matrix_sdk::ruma::{EventId, OwnedEventId};
+use matrix_sdk::ruma::{EventId, OwnedEventId, TransactionId};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 use tracing::{debug, warn};
 
 use crate::account::{Account, REQUEST_TIMEOUT};
 use crate::live::Redraw;
+use crate::parts::Parts;
 use crate::render::{self, Drawn, MESSAGE, POLL_END, POLL_START, REACTION, txn};
 use crate::replies::Replies;
 use crate::send::{redact, send};
-use crate::{attach, confirm, id, people};
+use crate::{attach, confirm, people, resume};
 
 /// How long closing a card may take. Whoever closes tries again later.
 const CLOSE_WITHIN: Duration = Duration::from_mins(1);
@@ -103,6 +104,32 @@ impl Board for MatrixBoard {
         }
     }
 
+    async fn resume(&self, at: &CardRef, card: &Card, within: Duration) -> Result<(), RoomError> {
+        let now = Instant::now();
+        let until = now.checked_add(within).unwrap_or(now + Duration::from_hours(24));
+        let parts = Parts::parse(at)?;
+        let served = self.account.named(&at.room)?;
+        let room = self.account.joined(served)?;
+        if let Some(why) = self.account.why_unfit(&room).await {
+            return Err(RoomError::Refused(why));
+        }
+        let encrypted = self.account.encryption(&room).await?;
+        self.account.live().expect(card, &parts, within, now)?;
+        let shown = match resume::check(&self.account, &room, card, &parts, until).await {
+            Ok(()) => self.redraw(&room, &parts.message, card, encrypted, until).await,
+            Err(error) => Err(error),
+        };
+        let mut live = self.account.live();
+        let removed = || RoomError::Refused("somebody removed the card".to_owned());
+        let resumed = shown.and_then(|()| live.take_up(card, Instant::now()).then_some(()).ok_or_else(removed));
+        match resumed {
+            // Under the lock, so that no later click is told before those that are to be looked for.
+            Ok(()) => served.due_changed.notify_one(),
+            Err(_) => live.forget(card.request),
+        }
+        resumed
+    }
+
     async fn close(&self, card: Option<&CardRef>, closed: &ClosedCard) -> Result<(), RoomError> {
         let room = self.account.joined(self.account.named(&closed.room)?)?;
         // What cannot be encrypted as it must is not sent, and the SDK does not send it either.
@@ -117,19 +144,11 @@ impl Board for MatrixBoard {
         Ok(())
     }
 
-    /// Edits the message. The poll keeps its answers, and the file stays where it is.
     async fn update(&self, at: &CardRef, card: &Card) -> Result<(), RoomError> {
         let room = self.account.joined(self.account.named(&at.room)?)?;
         let encrypted = self.account.encryption(&room).await?;
-        let message = at.parts.first().ok_or_else(|| RoomError::Refused("the card's message is not known".to_owned()))?;
-        let message = id::event_id(message)?;
-        let Some(Redraw { number, within, has_file }) = self.account.live().redraw(card, Instant::now()) else {
-            debug!(request.id = %card.request, "the card of request {} is not open, and stays as it is", card.request);
-            return Ok(());
-        };
-        let edit = render::redraw(&message, card, within, encrypted, has_file)?;
-        let part = txn(card.request, &format!("update-{number}"));
-        send(&room, MESSAGE, &edit, &part, Instant::now() + SAY_WITHIN).await.map(|_| ())
+        let Parts { message, .. } = Parts::parse(at)?;
+        self.redraw(&room, &message, card, encrypted, Instant::now() + SAY_WITHIN).await
     }
 
     async fn say(&self, said: &Said) -> Result<(), RoomError> {
@@ -180,13 +199,27 @@ impl MatrixBoard {
         }
     }
 
+    /// Edits the message. The poll keeps its answers, and the file stays where it is.
+    async fn redraw(
+        &self,
+        room: &Room,
+        message: &EventId,
+        card: &Card,
+        encrypted: bool,
+        until: Instant,
+    ) -> Result<(), RoomError> {
+        let Some(Redraw { within, has_file }) = self.account.live().redraw(card, Instant::now()) else {
+            debug!(request.id = %card.request, "the card of request {} is not open, and stays as it is", card.request);
+            return Ok(());
+        };
+        let edit = render::redraw(message, card, within, encrypted, has_file)?;
+        // Each edit is another, also where it says what an earlier one said, in this run or the one before.
+        send(room, MESSAGE, &edit, &TransactionId::new(), until).await.map(|_| ())
+    }
+
     /// The edit comes first: it is what people read. A part that fails does not spare the others.
     async fn close_posted(&self, room: &Room, card: &CardRef, closed: &ClosedCard, until: Instant) -> Result<(), RoomError> {
-        let control = id::event_id(&card.control)?;
-        let (message, seeds) = match card.parts.split_first() {
-            Some((message, seeds)) => (id::event_id(message)?, seeds),
-            None => return Err(RoomError::Refused("the card's message is not known".to_owned())),
-        };
+        let Parts { control, message, seeds, .. } = Parts::parse(card)?;
         let edited = self.edit(room, &message, closed, until).await;
         if matches!(edited, Err(RoomError::Unavailable(_))) {
             return edited;
@@ -198,7 +231,7 @@ impl MatrixBoard {
         let mut unseeded = Ok(());
         for (at, seed) in seeds.iter().enumerate() {
             let part = txn(closed.request, &format!("unseed-{at}"));
-            unseeded = unseeded.and(redact(room, &id::event_id(seed)?, "closed", &part, until).await.map(|_| ()));
+            unseeded = unseeded.and(redact(room, seed, "closed", &part, until).await.map(|_| ()));
         }
         edited.and(ended.map(|_| ())).and(unseeded)?;
         self.update(closed.request, |live| live.ended = true);

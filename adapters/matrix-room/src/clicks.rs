@@ -94,13 +94,14 @@ impl Worker {
                     }
                 }
                 given = work.recv(), if is_fed && has_place => match given {
-                    Some(work) => asking.push_back(Box::pin(self.do_work(served, work))),
+                    Some(work) => {
+                        // What a look at a card finds was there before.
+                        asking.extend(self.check_due(served));
+                        asking.push_back(Box::pin(self.do_work(served, work)));
+                    }
                     None => is_fed = false,
                 },
-                () = until(next_check), if is_fed && has_place => {
-                    let due = self.account.live().take_due(&self.room, Instant::now());
-                    asking.push_back(Box::pin(self.check(served, due, reconcile::Depth::Clicks)));
-                }
+                () = until(next_check), if is_fed && has_place => asking.extend(self.check_due(served)),
                 () = served.due_changed.notified() => {}
             }
         }
@@ -115,6 +116,11 @@ impl Worker {
                 self.check(served, posted, reconcile::Depth::ClicksAndRemovals).await
             }
         }
+    }
+
+    fn check_due<'a>(&'a self, served: &'a ServedRoom) -> Option<BoxFuture<'a, Vec<RoomEvent>>> {
+        let due = self.account.live().take_due(&self.room, Instant::now());
+        (!due.is_empty()).then(|| Box::pin(self.check(served, due, reconcile::Depth::Clicks)) as BoxFuture<'_, _>)
     }
 
     /// Whatever the server knows about these cards and was not seen yet, the oldest first.

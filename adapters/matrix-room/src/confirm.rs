@@ -29,7 +29,8 @@ pub(crate) async fn ask(account: &Arc<Account>, click: &ClickRef, asked: &ToConf
     let poll = asking::poll(click, asked, words, account.encryption(&room).await?)?;
     let token = asked.button.token;
     let asking = account.live().ask(click, token, asked.until, Instant::now())?;
-    let part = <&TransactionId>::from(format!("countersign-confirm-{}", click.click).as_str()).to_owned();
+    // The same click can be told in two runs of the bridge, and each asks with a button of its own.
+    let part = <&TransactionId>::from(format!("countersign-confirm-{token}").as_str()).to_owned();
     let sent = {
         // It is not to come between a card's message and its poll.
         let _alone = timeout_at(asking.until, served.posting.lock()).await;

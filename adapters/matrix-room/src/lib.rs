@@ -3,7 +3,7 @@
 //! One [`MatrixRoom`] is one account that serves several rooms. What it promises:
 //!
 //! - A click is a poll response (or, where it is configured, one of the reactions that the bot itself put there) to a
-//!   card of this run in that very room. What people write is never read: the sync filter does not ask for
+//!   card in that very room, of this run or of an earlier one and taken up by this. What people write is never read: the sync filter does not ask for
 //!   `m.room.message`, and in encrypted rooms, where a filter cannot tell, it is dropped unread after decryption.
 //! - In an encrypted room only a device that its owner has signed vouches for a click. Nothing is ever sent unencrypted
 //!   there, nor anywhere while it is unknown whether the room is encrypted.
@@ -11,6 +11,8 @@
 //!   sees is no part of a room. It is ended and removed once it is used or over.
 //! - Whether a person is in the room, and their power level where that is asked for, is asked of the server at the click.
 //! - The same card is never posted twice: every part has a transaction id that is derived from its request.
+//! - A card of an earlier run is taken up only where all of it still stands, is the bot's, and its poll is open. What was
+//!   pressed there while no bridge was running is then told.
 //! - What does not fit into a message is in a file, which is in the room before there is a button, and encrypted where the
 //!   room is. Whoever takes the file away takes the card away.
 //! - Every wait, table and queue has a limit, stated where it is made.
@@ -28,11 +30,13 @@ mod fault;
 mod id;
 mod inspect;
 mod live;
+mod parts;
 mod people;
 mod preview;
 mod reconcile;
 mod render;
 mod replies;
+mod resume;
 mod said;
 mod saved;
 mod send;

@@ -1,4 +1,4 @@
-//! The cards of this run: those that wait for a click, and those that were closed lately.
+//! The cards that this run has posted or taken up: those that wait for a click, and those that were closed lately.
 //!
 //! Bounds: [`CARDS_MAX`] open cards, beyond which no card is posted; [`CLOSED_MAX`] closed ones, beyond which the oldest
 //! is forgotten and a click on it is reported no more; [`SEEN_MAX`] event ids, beyond which a repetition of the oldest
@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 use self::card::plain_key;
 pub(crate) use self::card::{LiveCard, Posted, Redraw};
+use crate::parts::Parts;
 
 pub(crate) const CARDS_MAX: usize = 4_096;
 pub(crate) const CLOSED_MAX: usize = 1_024;
@@ -55,7 +56,7 @@ impl LiveTable {
         self.cards.push(LiveCard {
             request: card.request,
             room: card.room.clone(),
-            tokens: card.buttons.iter().map(|button| button.token).collect(),
+            tokens: tokens(card),
             keys: Vec::new(),
             file: None,
             message: None,
@@ -67,7 +68,6 @@ impl LiveTable {
             is_open: true,
             deadline: card.deadline,
             ends: now.checked_add(within),
-            redrawn: 0,
             confirms: Vec::new(),
             // A span that overflows the clock has no last check.
             last_check: now.checked_add(within.saturating_sub(LAST_CHECK.min(within / 4))),
@@ -76,6 +76,30 @@ impl LiveTable {
             clicks: HashMap::new(),
         });
         Ok(())
+    }
+
+    /// Makes a card of an earlier run known, so that no removal of it is missed. Nothing on it counts before it is taken up.
+    pub(crate) fn expect(&mut self, card: &Card, parts: &Parts, within: Duration, now: Instant) -> Result<(), RoomError> {
+        self.forget(card.request);
+        self.open(card, within, now)?;
+        if let Some(live) = self.get_mut(card.request) {
+            let Parts { control, message, file, seeds } = parts.clone();
+            live.tokens.clear();
+            (live.message, live.control, live.file, live.seeds) = (Some(message), Some(control), file, seeds);
+            live.poll_tried = true;
+        }
+        Ok(())
+    }
+
+    /// From now on its buttons count, and whatever was pressed before is looked for. `false`: somebody removed it meanwhile.
+    pub(crate) fn take_up(&mut self, card: &Card, now: Instant) -> bool {
+        let Some(live) = self.get_mut(card.request).filter(|live| live.is_open && !live.removed) else { return false };
+        live.tokens = tokens(card);
+        // Those that are missing could not be sent, and so neither were those after them.
+        let seeded = card.buttons.iter().take(live.seeds.len());
+        live.keys = seeded.map(|button| (plain_key(button.label.as_str()), button.token)).collect();
+        live.extra_check = Some(now);
+        true
     }
 
     pub(crate) fn get(&self, request: RequestId) -> Option<&LiveCard> {
@@ -91,7 +115,7 @@ impl LiveTable {
         self.cards.retain(|card| card.request != request || !card.is_open);
     }
 
-    /// Counts a drawing anew of a card that is whole and open; `None` for any other.
+    /// What a card that is whole and open is drawn anew with; `None` for any other.
     pub(crate) fn redraw(&mut self, card: &Card, now: Instant) -> Option<Redraw> {
         let live = self.get_mut(card.request).filter(|live| live.is_open && !live.removed && live.control.is_some())?;
         if live.deadline != card.deadline {
@@ -99,9 +123,8 @@ impl LiveTable {
             live.last_check = live.ends.and_then(|ends| ends.checked_sub(LAST_CHECK));
             live.deadline = card.deadline;
         }
-        live.redrawn = live.redrawn.saturating_add(1);
         let within = live.ends.map_or(Duration::MAX, |ends| ends.saturating_duration_since(now));
-        Some(Redraw { number: live.redrawn, within, has_file: live.file.is_some() })
+        Some(Redraw { within, has_file: live.file.is_some() })
     }
 
     /// Keeps a card for late clicks only.
@@ -199,6 +222,10 @@ impl LiveTable {
     fn open_in(&self, room: &RoomName) -> impl Iterator<Item = &LiveCard> {
         self.cards.iter().filter(move |card| card.is_open && card.room == *room)
     }
+}
+
+fn tokens(card: &Card) -> Vec<ButtonToken> {
+    card.buttons.iter().map(|button| button.token).collect()
 }
 
 /// Whether a click is still looked at.

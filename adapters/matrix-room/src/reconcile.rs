@@ -7,7 +7,7 @@ use matrix_sdk::room::{IncludeRelations, RelationsOptions};
 use matrix_sdk::ruma::api::Direction;
 use matrix_sdk::ruma::events::relation::RelationType;
 use matrix_sdk::ruma::serde::Raw;
-use matrix_sdk::ruma::{OwnedEventId, UInt};
+use matrix_sdk::ruma::{OwnedEventId, UInt, UserId};
 use serde_json::Value;
 use tokio::time::timeout;
 use tracing::warn;
@@ -15,6 +15,7 @@ use tracing::warn;
 use crate::account::REQUEST_TIMEOUT;
 use crate::fault::Fault;
 use crate::live::Posted;
+use crate::render::POLL_END;
 use crate::wait::pause;
 
 /// A thousand clicks on one card are read. What is beyond them came after more clicks than people make.
@@ -45,6 +46,15 @@ pub(crate) async fn events_about(room: &Room, card: &Posted, reactions: bool, de
         }
     }
     events
+}
+
+/// Whether somebody who is `by` has ended this poll.
+pub(crate) async fn is_ended(room: &Room, poll: &OwnedEventId, by: &UserId) -> bool {
+    let is_end = |event: &TimelineEvent| {
+        let field = |name: &str| event.raw().get_field::<String>(name).ok().flatten();
+        field("type").as_deref() == Some(POLL_END) && field("sender").as_deref() == Some(by.as_str())
+    };
+    related(room, poll, RelationType::Reference).await.iter().any(is_end)
 }
 
 async fn related(room: &Room, event: &OwnedEventId, by: RelationType) -> Vec<TimelineEvent> {

@@ -30,8 +30,8 @@ let me = "";
 
 function show(card) {
   told.add(card.id);
-  const known = articles.get(card.id);
   const news = change(() => {
+    const known = stillKnown(card);
     if (known) {
       renew(known, card);
     } else {
@@ -47,6 +47,17 @@ function show(card) {
     dismiss(card.id);
   }
   tally();
+}
+
+// A card that was given up has no buttons any more. If the bridge takes it up after all, it is drawn as a new one.
+function stillKnown(card) {
+  const known = articles.get(card.id);
+  if (known?.dataset.state !== "lost" || card.ending !== null) {
+    return known;
+  }
+  clearTimeout(known.lingering);
+  known.remove();
+  return undefined;
 }
 
 // Whoever is not named is called to a card that waits as everybody is.

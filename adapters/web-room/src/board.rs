@@ -49,6 +49,14 @@ impl Board for WebBoard {
         Ok(id::card_ref(card.request, &card.room))
     }
 
+    /// Nothing of it outlived the run that posted it, so it is shown anew. Pages know it again by its id.
+    async fn resume(&self, at: &CardRef, card: &Card, within: Duration) -> Result<(), RoomError> {
+        if *at != id::card_ref(card.request, &card.room) {
+            return Err(RoomError::Refused(format!("{} is not the card of this request on this page", at.control)));
+        }
+        self.post(card, within).await.map(drop)
+    }
+
     async fn close(&self, _: Option<&CardRef>, closed: &ClosedCard) -> Result<(), RoomError> {
         self.has(&closed.room)?;
         {

@@ -82,6 +82,40 @@ async fn a_card_that_is_not_here_is_not_drawn_anew() {
 }
 
 #[tokio::test]
+async fn a_card_of_an_earlier_run_is_shown_under_its_id_and_pressed_drawn_anew_and_closed_like_any_other() {
+    let posted = waiting(None);
+    let at = Desk::open().await.post(&posted).await;
+    let mut desk = Desk::open().await;
+    let (ada, mut stream) = desk.join("ada");
+    desk.board.resume(&at, &posted, Duration::ZERO).await.expect("taken up");
+    assert!(stream.text().await.contains(at.control.as_str()), "pages that are open are told");
+    assert_eq!((&desk.shown()["id"], &desk.shown()["state"]), (&json!(at.control.as_str()), &json!("waiting")));
+    assert!(desk.served.live().file(&at.control, std::slice::from_ref(&posted.room)).is_some());
+    let token = posted.buttons[0].token;
+    let (_, click) = desk.press(&ada, &at, token, ClickReply::IsFirst).await;
+    assert_eq!((click.token, &click.at.control, &click.at.room), (token, &at.control, &at.room));
+    desk.board.update(&at, &waiting(Some("\"Ada\" chose \"Yes\""))).await.expect("drawn anew");
+    assert!(desk.shown()["sections"].to_string().contains("Ada"));
+    desk.close().await;
+    assert_eq!((&desk.shown()["state"], &desk.shown()["buttons"]), (&json!("expired"), &json!([])));
+}
+
+#[tokio::test]
+async fn what_is_not_the_card_of_the_request_on_this_page_is_not_taken_up() {
+    let (desk, posted) = (Desk::open().await, waiting(None));
+    let at = id::card_ref(posted.request, &posted.room);
+    let of_another = id::card_ref(RequestId { run: 1, number: NUMBER + 1 }, &posted.room);
+    let in_another_room = CardRef { room: RoomName::new("ops"), ..at.clone() };
+    for other in [of_another, in_another_room] {
+        assert!(matches!(desk.board.resume(&other, &posted, Duration::ZERO).await, Err(RoomError::Refused(_))), "{other:?}");
+    }
+    let elsewhere = Card { room: RoomName::new("elsewhere"), ..posted };
+    let at = id::card_ref(elsewhere.request, &elsewhere.room);
+    assert!(matches!(desk.board.resume(&at, &elsewhere, Duration::ZERO).await, Err(RoomError::Refused(_))));
+    assert!(desk.served.live().cards(&desk.served.rooms).is_empty());
+}
+
+#[tokio::test]
 async fn what_is_said_of_a_card_stands_at_it_once_and_stays_when_it_is_drawn_anew() {
     let desk = Desk::open().await;
     let at = desk.post(&waiting(None)).await;

@@ -49,6 +49,7 @@ pub(crate) struct RoomHandle {
 /// The channel between the bridge and an adapter: erases the adapter's type.
 trait Commands: Send + Sync {
     fn post(self: Arc<Self>, card: Card, within: Duration);
+    fn resume(self: Arc<Self>, at: CardRef, card: Card, within: Duration);
     fn look(self: Arc<Self>, request: RequestId, room: RoomName, among: Option<BTreeSet<PersonId>>);
     fn update(self: Arc<Self>, at: CardRef, card: Card);
     fn say(self: Arc<Self>, said: Said);
@@ -60,6 +61,11 @@ trait Commands: Send + Sync {
 impl RoomHandle {
     pub(crate) fn post(&self, card: Card, within: Duration) {
         Arc::clone(&self.commands).post(card, within);
+    }
+
+    /// Takes up a card of an earlier run. What becomes of it is told like what becomes of a post.
+    pub(crate) fn resume(&self, at: CardRef, card: Card, within: Duration) {
+        Arc::clone(&self.commands).resume(at, card, within);
     }
 
     pub(crate) fn look(&self, request: RequestId, room: RoomName, among: Option<BTreeSet<PersonId>>) {
@@ -107,6 +113,8 @@ struct Service<B> {
     /// What each card has to say next.
     closing: Latest<Closing>,
     unclosed: watch::Sender<usize>,
+    /// Whose cards are being taken up.
+    resuming: watch::Sender<BTreeSet<RequestId>>,
     /// What each card is to show next.
     updates: Latest<(CardRef, Card)>,
     updated: watch::Sender<()>,
@@ -126,6 +134,7 @@ pub(crate) fn serve<R: Room + 'static>(make: impl Fn() -> R + Send + 'static, na
         inbox: inbox.clone(),
         closing: Latest::default(),
         unclosed: watch::Sender::new(0),
+        resuming: watch::Sender::default(),
         updates: Latest::default(),
         updated: watch::Sender::new(()),
         closing_at_once: Semaphore::new(CLOSING_AT_ONCE),
@@ -185,14 +194,32 @@ impl<B: Board> Service<B> {
         }
     }
 
-    async fn post_within(&self, card: &Card, within: Duration) -> Result<CardRef, RoomError> {
+    /// The board, and how much is left of `within` once there is one.
+    async fn board_within(&self, within: Duration) -> Result<(Arc<B>, Duration), RoomError> {
         let until = Instant::now() + within;
         let unreachable = |_| RoomError::Unavailable("no connection within the request's lifetime".to_owned());
         let board = tokio::time::timeout_at(until, self.board()).await.map_err(unreachable)??;
-        board.post(card, until.saturating_duration_since(Instant::now())).await
+        Ok((board, until.saturating_duration_since(Instant::now())))
+    }
+
+    async fn post_within(&self, card: &Card, within: Duration) -> Result<CardRef, RoomError> {
+        let (board, left) = self.board_within(within).await?;
+        board.post(card, left).await
+    }
+
+    async fn resume_within(&self, at: CardRef, card: &Card, within: Duration) -> Result<CardRef, RoomError> {
+        let (board, left) = self.board_within(within).await?;
+        board.resume(&at, card, left).await.map(|()| at)
+    }
+
+    /// Nothing else is asked for about a card that is being taken up.
+    async fn resumed(&self, request: RequestId) {
+        // Its sender is here.
+        let _ = self.resuming.subscribe().wait_for(|resuming| !resuming.contains(&request)).await;
     }
 
     async fn update_now(&self, request: RequestId) {
+        self.resumed(request).await;
         while let Some((at, card)) = self.next_update(request) {
             // A closing says how it ended, and must not be followed by a card that waits.
             if self.closing.has(request) {
@@ -227,6 +254,7 @@ impl<B: Board> Service<B> {
 
     /// Until done, or until it is clear that it cannot be done.
     async fn close_now(&self, request: RequestId) {
+        self.resumed(request).await;
         let until = Instant::now() + CLOSE_FOR;
         let mut wait = PAUSE_MIN;
         self.updates_over(request).await;
@@ -272,6 +300,20 @@ impl<B: Board> Commands for Service<B> {
         tokio::spawn(async move {
             let posted = self.post_within(&card, within).await;
             let _ = self.inbox.send(Input::Posted(card.request, posted)).await;
+        });
+    }
+
+    fn resume(self: Arc<Self>, at: CardRef, card: Card, within: Duration) {
+        let request = card.request;
+        self.resuming.send_modify(|resuming| {
+            resuming.insert(request);
+        });
+        tokio::spawn(async move {
+            let resumed = self.resume_within(at, &card, within).await;
+            self.resuming.send_modify(|resuming| {
+                resuming.remove(&request);
+            });
+            let _ = self.inbox.send(Input::Posted(request, resumed)).await;
         });
     }
 

@@ -35,6 +35,15 @@ pub trait Board: Send + Sync + 'static {
     /// into its message is attached as the card's [`crate::wording::file`], before there is a button to press.
     fn post(&self, card: &Card, within: Duration) -> impl Future<Output = Result<CardRef, RoomError>> + Send;
 
+    /// Takes up a card that an earlier run of the bridge posted and whose request still waits: from now on its buttons are
+    /// told like those of a card posted now, and it shows `card`, which has the same buttons as when it was posted.
+    ///
+    /// Tries again by itself for at most `within`, and begins nothing after it. A card that is not there any more, or that
+    /// cannot be pressed any more, is a final error, and so is one that others posted. A click may be reported before this
+    /// returns; one that was made while nobody listened is reported where the service keeps it. Whoever calls this asks
+    /// for nothing else about the card before it returns.
+    fn resume(&self, at: &CardRef, card: &Card, within: Duration) -> impl Future<Output = Result<(), RoomError>> + Send;
+
     /// Makes the card say how its request ended, and its buttons dead; calling it again with another ending corrects
     /// what the card says.
     ///

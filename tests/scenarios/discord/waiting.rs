@@ -2,20 +2,15 @@
 //! who is there.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use bridge_core::wording::Words;
-use bridge_core::{Board as _, Clicks as _, Room as _, RoomEvent, Said, file};
-use bridge_model::{
-    Button, ButtonStyle, ButtonToken, Card, CardRef, Click, ClickReply, ClosedCard, Digest, Ending, MessageId, Origin, PersonId,
-    RequestId, RoomName, Secret, Section, SectionBody, Shown, SourceName, Timestamp, ToConfirm,
-};
-use countersign_tests::{Post, Simcord, until, within};
-use discord_room::{DiscordBoard, DiscordClicks, DiscordRoom, Mention, Options, RoomOptions, Threads};
-use serde_json::{Value, json};
+use bridge_core::{Board as _, Said};
+use bridge_model::{Card, CardRef, ClickReply, Digest, Ending, PersonId, RoomName, Shown, Timestamp, ToConfirm};
+use countersign_tests::{Post, until};
+use serde_json::json;
 
-const ROOM: &str = "builds";
-const POST_WITHIN: Duration = Duration::from_secs(30);
+use super::channel::Channel;
+use crate::drawn::{ROOM, card, expired, request, to_confirm};
 
 #[tokio::test]
 async fn a_card_that_is_drawn_anew_keeps_its_buttons_and_its_file() {
@@ -211,122 +206,4 @@ async fn who_is_there_is_who_may_answer_and_is_on_the_server() {
     let many = (1..=17).map(|id| PersonId::new(id.to_string())).collect();
     assert_eq!(look(Some(&many)).await, None, "too many to look for");
     assert_eq!(look(None).await, None, "anybody may");
-}
-
-/// A channel, and the adapter in it.
-struct Channel {
-    server: Simcord,
-    board: DiscordBoard,
-    clicks: DiscordClicks,
-}
-
-impl Channel {
-    async fn open() -> Self {
-        Self::join(Simcord::start().await).await
-    }
-
-    async fn join(server: Simcord) -> Self {
-        let room = RoomOptions {
-            name: RoomName::new(ROOM),
-            channel: server.world.channel.clone(),
-            threads: Threads::None,
-            mention: Mention::default(),
-            roles: BTreeSet::new(),
-        };
-        let options = Options {
-            token: Secret::new(server.world.token.clone()),
-            connect_to: Some(server.address().parse().expect("an address")),
-            ca_pem: Some(std::fs::read_to_string(server.authority()).expect("readable")),
-            rooms: vec![room],
-        };
-        let (board, clicks) = DiscordRoom::new(options).connect().await.expect("a connection");
-        Self { server, board, clicks }
-    }
-
-    async fn post(&self, card: &Card) -> CardRef {
-        self.board.post(card, POST_WITHIN).await.expect("a message")
-    }
-
-    async fn message(&self, at: &CardRef) -> Post {
-        let posts = self.server.posts(&self.server.world.channel).await;
-        posts.into_iter().find(|post| at.control.as_str().ends_with(&post.id)).expect("it is there")
-    }
-
-    /// Ada presses a button of a message.
-    async fn press(&mut self, control: &MessageId, at: usize) -> Click {
-        let message = control.as_str().rsplit('/').next().expect("an id").to_owned();
-        let token = format!("countersign:{}", buttons()[at].token);
-        self.server.click(&self.server.world.people.ada, &message, &token).await;
-        self.clicked().await
-    }
-
-    async fn clicked(&mut self) -> Click {
-        match within("a click", self.clicks.next()).await {
-            Some(RoomEvent::Clicked(click)) => click,
-            other => panic!("no click: {other:?}"),
-        }
-    }
-
-    /// What Ada alone was told.
-    async fn ephemerals(&self) -> Vec<Post> {
-        self.server.ephemerals(&self.server.world.people.ada).await
-    }
-
-    async fn edits(&self) -> usize {
-        self.bodies("PATCH", "/channels/").await.len()
-    }
-
-    async fn bodies(&self, method: &str, path: &str) -> Vec<Value> {
-        let requests = self.server.requests().await;
-        let is_it =
-            |request: &&Value| request["method"] == method && request["path"].as_str().is_some_and(|asked| asked.contains(path));
-        requests.iter().filter(is_it).map(|request| request["body"].clone()).collect()
-    }
-}
-
-fn card(who_has: &str, times: usize) -> Card {
-    let command = Section::new("Command", SectionBody::Code(Shown::block(&"ls ".repeat(times))));
-    let two_people = Section::new(Section::TWO_PEOPLE, SectionBody::Ours(who_has.to_owned()));
-    let card = Card {
-        request: request(),
-        room: RoomName::new(ROOM),
-        origin: Origin { source: SourceName::new("acp"), session: None, agent: Shown::line("Coder") },
-        headline: Shown::line("\"Coder\" wants to run: ls"),
-        sections: vec![command, two_people],
-        buttons: buttons(),
-        deadline: Timestamp::from_unix_millis(1_900_000_000_000),
-        is_whole: true,
-        digest: Digest::from_bytes([0; 32]),
-    };
-    assert!(!file(&card).text.contains(who_has));
-    card
-}
-
-fn buttons() -> Vec<Button> {
-    let button = |bits, label, style| Button { token: ButtonToken::from_random(bits), label: Shown::line(label), style };
-    vec![button(1, "Yes", ButtonStyle::AllowOnce), button(2, "No", ButtonStyle::Reject)]
-}
-
-fn to_confirm(token: u128) -> ToConfirm {
-    ToConfirm {
-        button: Button { token: ButtonToken::from_random(token), ..buttons().remove(0) },
-        headline: Shown::line("\"Coder\" wants to run: ls"),
-        covers: None,
-        needs_another: false,
-        until: Timestamp::from_unix_millis(1_900_000_000_000),
-    }
-}
-
-fn expired() -> ClosedCard {
-    ClosedCard {
-        request: request(),
-        room: RoomName::new(ROOM),
-        headline: Shown::line("\"Coder\" wants to run: ls"),
-        ending: Ending::Expired,
-        at: None,
-    }
-}
-
-const fn request() -> RequestId {
-    RequestId { run: 1, number: 7 }
 }

@@ -5,6 +5,7 @@ mod confirming;
 mod endings;
 mod files;
 mod outages;
+mod resuming;
 mod sessions;
 mod who;
 mod words;

@@ -9,6 +9,7 @@ mod keys;
 mod looks;
 mod page;
 mod reach;
+mod resuming;
 mod waiting;
 mod warnings;
 

@@ -8,7 +8,7 @@ use matrix_sdk::ruma::{EventId, OwnedEventId, OwnedUserId};
 use tokio::time::Instant;
 
 use super::confirms::Confirm;
-use crate::id;
+use crate::parts::Parts;
 
 /// One card. `file`, `message` and `control` are known once their sending was confirmed.
 #[derive(Debug)]
@@ -34,8 +34,6 @@ pub(crate) struct LiveCard {
     pub(super) deadline: Timestamp,
     /// The same on the clock that waits go by; `None` where that does not reach so far.
     pub(super) ends: Option<Instant>,
-    /// How often it was drawn anew.
-    pub(super) redrawn: u32,
     pub(super) confirms: Vec<Confirm>,
     /// The one look at the server shortly before the deadline.
     pub(super) last_check: Option<Instant>,
@@ -58,8 +56,6 @@ pub(crate) struct Posted {
 /// What a card is drawn anew with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Redraw {
-    /// Tells it from the other times.
-    pub(crate) number: u32,
     /// Until the card's deadline.
     pub(crate) within: Duration,
     pub(crate) has_file: bool,
@@ -73,9 +69,8 @@ impl LiveCard {
 
     /// `None` until message and poll are known to stand.
     pub(crate) fn card_ref(&self) -> Option<CardRef> {
-        let message = self.message.as_deref()?;
-        let parts = [message].into_iter().chain(self.seeds.iter().map(|seed| &**seed)).map(id::message_id).collect();
-        Some(CardRef { room: self.room.clone(), control: id::message_id(self.control.as_deref()?), parts })
+        let (control, message) = (self.control.clone()?, self.message.clone()?);
+        Some(Parts { control, message, file: self.file.clone(), seeds: self.seeds.clone() }.card_ref(&self.room))
     }
 
     pub(super) fn posted(&self) -> Option<Posted> {
