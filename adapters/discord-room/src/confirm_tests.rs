@@ -14,7 +14,7 @@ fn a_question_is_seen_by_one_person_and_has_one_button() {
     assert_eq!((rows.len(), rows[0]["components"].as_array().map(Vec::len)), (1, Some(1)));
     let button = &rows[0]["components"][0];
     assert_eq!(button["custom_id"], format!("countersign:{:032x}", 9));
-    assert_eq!((&button["label"], &button["style"]), (&json!("Yes, always"), &json!(2)));
+    assert_eq!((&button["label"], &button["style"]), (&json!("Confirm: Yes, always"), &json!(2)));
     let content = text_of(&question);
     for part in [
         "You chose `Yes, always`, which",

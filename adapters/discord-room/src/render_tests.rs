@@ -177,7 +177,8 @@ fn colours_follow_the_kind_and_never_the_label() {
 #[test]
 fn labels_are_told_again_as_far_as_they_differ() {
     let mut card = sections(&[]);
-    let labels = ["Yes", "Yes, and don't ask again", "Yes, and don't look", "No, and tell Coder what to do"];
+    let labels =
+        ["Yes", "Yes, and don't ask again", "Yes, and don't look", "No, and tell Coder what to do differently from now on"];
     let styles = [ButtonStyle::AllowOnce, ButtonStyle::AllowAlways, ButtonStyle::AllowAlways, ButtonStyle::Reject];
     card.buttons = (0..).zip(labels).zip(styles).map(|((at, label), style)| button(at, label, style)).collect();
     let sent = body(&super::card(&card, &Mention::default(), true).expect("a card"));
@@ -185,7 +186,7 @@ fn labels_are_told_again_as_far_as_they_differ() {
     assert_eq!(drawn, labels, "the buttons have them whole");
     let told = "**Allows once:** `Yes`\n\
                 **Allows more than this once, as far as the agent decides:** `Yes, and don't ask again`, `Yes, and don't look`\n\
-                **Refuses:** `No, and tell…`";
+                **Refuses:** `No, and tell Coder what to do differently from …`";
     assert!(text_of(&sent).ends_with(told), "{sent}");
     let legend = section(Section::OPTIONS, SectionBody::Code(Shown::block("1. Allows once: Yes\n2. Refuses: No")));
     let content = content(&sections(&[legend]));

@@ -35,7 +35,7 @@ impl Rig {
         tokens.add(grant).expect("added");
         let socket = folder.path().join("socket");
         let (sender, policy) = watch::channel(Arc::new(Policy::asking(Duration::from_mins(5))));
-        let started = std::time::Instant::now();
+        let started = tokio::time::Instant::now();
         let now = move || Timestamp::from_unix_millis(u64::try_from(started.elapsed().as_millis()).expect("a while"));
         let options = Options {
             name: SourceName::new("http"),

@@ -52,7 +52,7 @@ mod tests {
         assert_eq!((&told["button"], &told["left_ms"]), (&button, &json!(60_000)));
         let words = told["words"].as_array().expect("pieces");
         let theirs: Vec<_> = words.iter().filter(|piece| piece["by"] != "us").map(|piece| &piece["text"]).collect();
-        assert_eq!(theirs, ["\"<b>Always</b>\"", "every rm", "rm -rf x", "1970-01-01 00:01:01 UTC"]);
+        assert_eq!(theirs, ["\"<b>Always</b>\"", "every rm", "rm -rf x", "at 1970-01-01 00:01:01 UTC"]);
     }
 
     #[test]

@@ -274,8 +274,7 @@ impl<T: Tokens> Bridge<T> {
             card: match held.phase {
                 Phase::Looking(_) => SettledCard::Known(None),
                 Phase::Posting { known: None, .. } => SettledCard::Posting,
-                Phase::Posting { known: Some(card), .. } => SettledCard::Known(Some(card)),
-                Phase::Open(card) => SettledCard::Known(Some(card)),
+                Phase::Posting { known: Some(card), .. } | Phase::Open(card) => SettledCard::Known(Some(card)),
             },
             from: held.request.from.clone(),
             kind: held.request.kind(),
