@@ -5,7 +5,9 @@ use std::time::Duration;
 use acp_source::shape::{self, Fields};
 use bridge_core::Terms;
 use bridge_model::{PermissionRequest, Places, ReplyTo, Session, SessionId, ToolCall};
+use data_encoding::HEXLOWER;
 use policy::{Key, Launch, Policy, Verdict, Verdicts};
+use sha2::{Digest as _, Sha256};
 
 use crate::api::{Asker, Change, Raise, WherePaths};
 use crate::fault::Fault;
@@ -91,6 +93,15 @@ pub(crate) fn request(
 pub(crate) fn changed(change: &Change, before: &PermissionRequest) -> Option<PermissionRequest> {
     let call = change.tool_call.as_ref()?;
     Some(PermissionRequest { tool_call: Some(tool_call(call)), places: change.places.as_ref().map(places), ..before.clone() })
+}
+
+/// SHA-256, in hexadecimal digits, of what is asked and under which terms. Who asks, and from where, may differ when it is raised
+/// again.
+pub(crate) fn digest(raise: &Raise) -> String {
+    let Raise { tool_call, options, title, description, meta, room, requester, permission, lifetime, detached, .. } = raise;
+    let asked = (tool_call, options, title, description, meta, room, requester, permission, lifetime, detached);
+    // These types hold nothing that JSON cannot.
+    HEXLOWER.encode(&Sha256::digest(serde_json::to_vec(&asked).unwrap_or_default()))
 }
 
 fn tool_call(fields: &Fields) -> ToolCall {

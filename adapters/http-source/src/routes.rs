@@ -11,9 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use bridge_core::SourceEvent;
 use bridge_model::Withdrawn;
-use data_encoding::HEXLOWER;
 use serde::Deserialize;
-use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, timeout_at};
 use tracing::warn;
 use utoipa::openapi::OpenApi as Described;
@@ -71,7 +69,8 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
 
 /// Raises a request.
 ///
-/// Raising the same again, byte for byte and under the same key, is not a second request: it tells how the first one is.
+/// Raising the same again under the same key is not a second request: it tells how the first one is. Only `session` and `places`
+/// may differ.
 #[utoipa::path(post, path = "/v1/requests", request_body = Raise, responses(
     (status = 201, description = "It waits for a person", body = Status),
     (status = 200, description = "It is settled", body = Status),
@@ -91,7 +90,7 @@ async fn raised(Shares(shared): Shares<Arc<Shared>>, grant: Holder, body: Body) 
         let has_room = |name: &str| shared.options.rooms.iter().any(|room| room.as_str() == name);
         raise::request(&raise, shared.reply_to(ask), &grant.0, &Bounds { policy: &policy, has_room: &has_room })?
     };
-    let digest = HEXLOWER.encode(&Sha256::digest(&body.0));
+    let digest = raise::digest(&raise);
     let mark = Mark { token: grant.0.name.clone(), key: raise.key, digest, detached: raise.detached };
     terms.comes_back = serde_json::to_string(&mark).ok();
     let raising = shared.table().raise(ask, mark, request.clone(), shared.now());

@@ -24,7 +24,7 @@ pub(crate) struct Mark {
     pub(crate) token: String,
     /// The caller's own name for it.
     pub(crate) key: String,
-    /// SHA-256 of the body that raised it, in hexadecimal digits.
+    /// SHA-256 of what was asked, in hexadecimal digits.
     pub(crate) digest: String,
     pub(crate) detached: bool,
 }

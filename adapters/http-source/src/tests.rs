@@ -152,8 +152,12 @@ async fn a_request_is_held_and_its_outcome_is_the_agents_own_option() {
 async fn one_key_is_one_request_and_no_other() {
     let mut rig = Rig::start().await;
     let (id, ..) = rig.held(&body("a")).await;
-    let (status, again) = rig.raise(&body("a")).await;
-    assert_eq!((status, &again["id"]), (StatusCode::CREATED, &json!(id)));
+    let mut elsewhere = body("a");
+    elsewhere["session"] = json!({ "cwd": "/elsewhere" });
+    for same in [body("a"), elsewhere] {
+        let (status, again) = rig.raise(&same).await;
+        assert_eq!((status, &again["id"]), (StatusCode::CREATED, &json!(id)));
+    }
     let mut other = body("a");
     other["tool_call"]["rawInput"]["command"] = json!("make destroy");
     assert_eq!(rig.raise(&other).await.0, StatusCode::CONFLICT);

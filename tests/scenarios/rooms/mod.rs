@@ -38,6 +38,7 @@ mod outages;
 mod privacy;
 mod restarts;
 mod rules;
+mod serving;
 mod table;
 mod who;
 mod words;

@@ -54,6 +54,32 @@ lifetime = "{lifetime}"
         Launch::acp_with(Some(&self.config()), &requester, &scripted_agent()).await.start()
     }
 
+    /// The bridge by itself, for programs; and a token for them.
+    pub(crate) async fn serve(&self) -> BridgeProcess {
+        if !self.file("bridge-token").exists() {
+            let token = self.countersign(&["token", "new", "scripts"]).await;
+            self.secret("bridge-token", &token);
+        }
+        let config = self.config();
+        let bridge = Launch::countersign(&["serve", "--config", config.to_str().expect("UTF-8")]).await.start();
+        bridge.stderr_contains("connected").await;
+        bridge
+    }
+
+    /// A program that asks the bridge that serves here.
+    pub(crate) async fn ask(&self, more: &[&str]) -> BridgeProcess {
+        let (socket, token) = (self.file("state/countersign.sock"), self.file("bridge-token"));
+        let reach = ["--bridge", socket.to_str().expect("UTF-8"), "--token-file", token.to_str().expect("UTF-8")];
+        Launch::countersign(&[&["ask"], &reach[..], more].concat()).await.start()
+    }
+
+    /// A scripted agent whose requests the bridge holds that serves here.
+    pub(crate) async fn start_behind(&self, more: &[&str]) -> BridgeProcess {
+        let (socket, token) = (self.file("state/countersign.sock"), self.file("bridge-token"));
+        let reach = ["--bridge", socket.to_str().expect("UTF-8"), "--token-file", token.to_str().expect("UTF-8")];
+        Launch::acp_with(None, &[&reach[..], more].concat(), &scripted_agent()).await.start()
+    }
+
     pub(crate) fn reconfigure(&self, from: &str, to: &str) {
         let config = fs::read_to_string(self.config()).expect("readable");
         assert!(config.contains(from), "{from:?} is not in:\n{config}");
