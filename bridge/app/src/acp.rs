@@ -1,5 +1,8 @@
 //! `countersign acp`: one client, one agent, and the bridge between them in one process.
 
+#[cfg(feature = "http")]
+mod behind;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::process::ExitCode;
@@ -7,21 +10,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_source::{AcpSource, Agent, ClientState, ExitHow, Flow, Options};
-use bridge_config::{Config, ConfigError, Reach};
+use bridge_config::{Config, ConfigError};
 use bridge_core::{Input, Source};
-use bridge_model::{PersonId, RoomName, SourceName, Withdrawn};
-use http_source::client::{Client, ClientError, Wishes};
+use bridge_model::{PersonId, SourceName, Withdrawn};
 use policy::{Launch, Who};
 use tokio::signal::unix::{self, SignalKind};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tracing::{error, info, warn};
 
-use crate::ask::bridges;
 use crate::cli::{AcpArgs, EXIT_CONFIG, EXIT_NOT_STARTED, Permissions};
-use crate::clock::Clock;
 use crate::hub::{Hub, forward, inbox};
 use crate::ledger::Ledger;
-use crate::remote::{self, Remote};
 use crate::setup::Reserved;
 use crate::signals::Signals;
 use crate::{log, reload, setup};
@@ -33,8 +32,9 @@ const GRACE: Duration = Duration::from_secs(5);
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(args: AcpArgs) -> ExitCode {
+    #[cfg(feature = "http")]
     if !args.bridge.is_empty() {
-        return behind_bridge(&args).await;
+        return behind::run(&args).await;
     }
     let config = match bridge_config::load(args.config.config.as_deref()) {
         Ok(config) => config,
@@ -85,75 +85,12 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
     }
 }
 
-/// The requests are held by a bridge that runs elsewhere.
-async fn behind_bridge(args: &AcpArgs) -> ExitCode {
-    log::start(&log::default());
-    let reach = Reach::find(&args.bridge, args.token_file.as_deref());
-    let client = reach.and_then(|reach| Client::new(bridges(&reach)?, reach.token));
-    let client = match client {
-        Ok(client) => client,
-        Err(problem) => {
-            error!("{problem}");
-            return EXIT_CONFIG.into();
-        }
-    };
-    match client.check().await {
-        Ok(()) => info!("permission requests go to the bridge at {}", args.bridge.join(", ")),
-        Err(problem @ ClientError::Refused(_)) => {
-            error!("{problem}");
-            return EXIT_CONFIG.into();
-        }
-        Err(problem) => warn!("{problem}; what nobody can answer until its deadline is refused"),
-    }
-    let wishes = Wishes {
-        room: args.room.as_ref().map(RoomName::new),
-        requester: args.requester.clone(),
-        launch: Permissions::launch(&args.permission, args.lifetime),
-        detached: false,
-    };
-    let own_variables = Reach::OWN_VARIABLES.map(str::to_owned).into();
-    let agent = match start(args, &own_variables) {
-        Ok(agent) => agent,
-        Err(status) => return status,
-    };
-    match between_bridge(args, client, wishes, agent).await {
-        Ok(how) => hand_on(how),
-        Err(problem) => {
-            error!("the bridge cannot be asked: {problem}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
 fn start(args: &AcpArgs, own_variables: &BTreeSet<String>) -> Result<Agent, ExitCode> {
     let Some((program, arguments)) = args.agent.split_first() else { return Err(EXIT_CONFIG.into()) };
     Agent::start(program, arguments, own_variables).map_err(|problem| {
         error!("the agent {} cannot be started: {problem}", program.display());
         EXIT_NOT_STARTED.into()
     })
-}
-
-async fn between_bridge(args: &AcpArgs, client: Client, wishes: Wishes, mut agent: Agent) -> io::Result<ExitHow> {
-    let options = Options { name: SourceName::new("acp"), also_ask_client: false, agent_name: args.name.clone() };
-    let source = AcpSource::on_stdio(options, &mut agent)?;
-    let (there, flow) = (source.client(), source.flow());
-    let mut signals = Signals::of_a_service()?;
-    let (asks, replies) = source.connect().await.map_err(io::Error::other)?;
-    let remote = Arc::new(Remote { client, wishes, replies, clock: Clock::default() });
-    let (over, told) = oneshot::channel();
-    let mut serving = tokio::spawn(remote::serve(asks, remote, told));
-    let ended = tokio::select! {
-        _ = &mut serving => Ended::AgentClosed,
-        () = client_left(there, &flow) => Ended::ClientGone,
-        () = agent_left(&agent, &flow) => Ended::AgentClosed,
-        signal = signals.next() => Ended::Signal(signal),
-    };
-    // It may be over already.
-    let _ = over.send(ended.why());
-    if !serving.is_finished() && tokio::time::timeout(LAST_WORDS, serving).await.is_err() {
-        warn!("the bridge could not be told of all that ends here; it notices it by itself");
-    }
-    Ok(end(ended, agent).await)
 }
 
 /// What a bridge has to have before its agent starts, so that it is noticed while nothing depends on it: another bridge on

@@ -1,8 +1,10 @@
 //! The command line.
 
+#[cfg(feature = "http")]
 mod ask;
 mod audit;
 mod init;
+#[cfg(feature = "http")]
 mod token;
 #[cfg(feature = "web")]
 mod web_room;
@@ -15,9 +17,11 @@ use clap::{Args, Parser, Subcommand};
 
 use policy::{Key, Launch, Verdict};
 
+#[cfg(feature = "http")]
 pub(crate) use ask::{AskArgs, Offer};
 pub(crate) use audit::{AuditArgs, AuditCommand, AuditListArgs, Since};
 pub(crate) use init::{InitArgs, Kind};
+#[cfg(feature = "http")]
 pub(crate) use token::{NewTokenArgs, TokenArgs, TokenCommand};
 #[cfg(feature = "web")]
 pub(crate) use web_room::{InviteArgs, LINK_FOR, RevokeArgs, WebRoomArgs, WebRoomCommand};
@@ -43,8 +47,11 @@ pub(crate) enum Command {
     Init(Box<InitArgs>),
     #[cfg(feature = "acp")]
     Acp(AcpArgs),
+    #[cfg(feature = "http")]
     Serve(ServeArgs),
+    #[cfg(feature = "http")]
     Ask(Box<AskArgs>),
+    #[cfg(feature = "http")]
     Token(TokenArgs),
     Check(CheckArgs),
     Audit(AuditArgs),
@@ -87,12 +94,15 @@ pub(crate) struct AcpArgs {
     pub(crate) requester: Option<String>,
     /// Has a bridge that runs elsewhere, `countersign serve`, hold the requests: its URL, or the path of its socket. Its policy
     /// and its rooms count, and no configuration here. Several are tried in their order. Needs a token.
+    #[cfg(feature = "http")]
     #[arg(long, value_name = "URL", conflicts_with = "config")]
     pub(crate) bridge: Vec<String>,
     /// A file with the token for the bridge. Otherwise: COUNTERSIGN_TOKEN.
+    #[cfg(feature = "http")]
     #[arg(long, value_name = "FILE", requires = "bridge")]
     pub(crate) token_file: Option<PathBuf>,
     /// The room that the bridge asks. Otherwise the one that it has for programs.
+    #[cfg(feature = "http")]
     #[arg(long, value_name = "ROOM", requires = "bridge")]
     pub(crate) room: Option<String>,
     /// The agent and its arguments.
@@ -105,6 +115,7 @@ pub(crate) struct AcpArgs {
 /// It holds the chat accounts, the policy and the ledger. Agents reach it with `countersign acp --bridge`, scripts with
 /// `countersign ask`, other programs over HTTP; each with a token that `countersign token new` makes, and that can raise
 /// requests and never answer one. Requests wait through a restart, on the same card.
+#[cfg(feature = "http")]
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]

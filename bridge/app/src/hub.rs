@@ -69,12 +69,12 @@ impl<R: Replies> Hub<R> {
         let is_served = |goes_on: &GoesOn| self.sources.contains_key(&goes_on.from.source);
         let kept: Vec<_> = kept.into_iter().flatten().filter(is_served).collect();
         for GoesOn { snapshot, card, .. } in kept {
-            match self.bridge.restore(self.clock.now(), &snapshot, card) {
-                Some(effects) => {
-                    let inputs = self.run(effects);
-                    inputs.into_iter().for_each(|input| self.take_in(input));
-                }
-                None => warn!("a request of an earlier run cannot be understood and does not go on"),
+            let Some(effects) = self.bridge.restore(self.clock.now(), &snapshot, card) else {
+                warn!("a request of an earlier run cannot be understood and does not go on");
+                continue;
+            };
+            for input in self.run(effects) {
+                self.take_in(input);
             }
         }
     }
@@ -258,7 +258,7 @@ pub(crate) async fn forward(mut asks: impl Asks, inbox: Inbox) {
     while let Some(mut event) = asks.next().await {
         match &mut event {
             SourceEvent::Requested(request, _) | SourceEvent::Changed { now: Some(request), .. } => {
-                places::look_up(request).await
+                places::look_up(request).await;
             }
             SourceEvent::Changed { now: None, .. } | SourceEvent::Malformed { .. } | SourceEvent::Withdrawn(..) => {}
         }
@@ -268,6 +268,7 @@ pub(crate) async fn forward(mut asks: impl Asks, inbox: Inbox) {
     }
 }
 
+#[cfg(feature = "http")]
 /// Brings what a source reports into the inbox as it is, until it ends: where its files are, only its callers know.
 pub(crate) async fn forward_as_told(mut asks: impl Asks, inbox: Inbox) {
     while let Some(event) = asks.next().await {

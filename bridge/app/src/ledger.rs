@@ -147,6 +147,7 @@ impl Ledger {
         rows.filter_map(Result::transpose).collect()
     }
 
+    #[cfg(feature = "http")]
     /// What is to be told of the latest requests that come back and have ended.
     pub(crate) fn outcomes(&self) -> rusqlite::Result<Vec<KeptOutcome>> {
         let sql = "SELECT source, outcome, ending, ended FROM request WHERE source IS NOT NULL AND ending IS NOT NULL
@@ -187,6 +188,7 @@ impl Ledger {
 pub(crate) struct GoesOn {
     pub(crate) from: ReplyTo,
     /// As its source told it.
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "no source here comes back"))]
     pub(crate) comes_back: String,
     /// For [`bridge_core::Bridge::restore`].
     pub(crate) snapshot: String,
@@ -194,6 +196,7 @@ pub(crate) struct GoesOn {
     pub(crate) card: Option<CardRef>,
 }
 
+#[cfg(feature = "http")]
 /// How a request ended that comes back.
 pub(crate) struct KeptOutcome {
     pub(crate) from: ReplyTo,

@@ -7,6 +7,7 @@ compile_error!("build it with at least one source: --features acp");
 
 #[cfg(feature = "acp")]
 mod acp;
+#[cfg(feature = "http")]
 mod ask;
 mod audit;
 mod check;
@@ -22,11 +23,14 @@ mod ledger;
 mod log;
 mod places;
 mod reload;
+#[cfg(feature = "http")]
 mod remote;
 mod rooms;
+#[cfg(feature = "http")]
 mod serve;
 mod setup;
 mod signals;
+#[cfg(feature = "http")]
 mod token;
 mod tokens;
 #[cfg(feature = "web")]
@@ -41,7 +45,7 @@ use cli::{Cli, Command};
 /// Runs what the command line says.
 pub async fn run() -> ExitCode {
     // Two providers are linked in; without a choice the first TLS connection would panic. A second call changes nothing.
-    #[cfg(any(feature = "discord", feature = "matrix", feature = "web-tls"))]
+    #[cfg(any(feature = "discord", feature = "http", feature = "matrix", feature = "web-tls"))]
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     match Cli::parse().command {
         #[cfg(feature = "demo")]
@@ -49,8 +53,11 @@ pub async fn run() -> ExitCode {
         Command::Init(init) => init::run(&init).await,
         #[cfg(feature = "acp")]
         Command::Acp(acp) => acp::run(acp).await,
+        #[cfg(feature = "http")]
         Command::Ask(ask) => ask::run(*ask).await,
+        #[cfg(feature = "http")]
         Command::Serve(serve) => serve::run(serve).await,
+        #[cfg(feature = "http")]
         Command::Token(token) => token::run(&token),
         Command::Explain(explain) => explain::run(&explain).await,
         Command::Audit(audit) => audit::run(&audit),

@@ -66,11 +66,12 @@ fn list(config: &Config) -> Result<(), String> {
     for Grant { name, rooms, launch, requester, made, .. } in tokens {
         let rooms: Vec<_> = rooms.iter().map(RoomName::as_str).collect();
         let rooms = if rooms.is_empty() { "all rooms".to_owned() } else { rooms.join(", ") };
-        let narrowed: String = launch.verdicts.all().map(|(key, verdict)| format!("; {key} = {}", verdict.name())).collect();
-        let lifetime = launch.lifetime.map(|span| format!("; waits for {}", humantime::format_duration(span)));
-        let requester = requester.map(|requester| format!("; launched by {requester}"));
-        let more = [lifetime, requester].into_iter().flatten().collect::<String>();
-        say(&format!("{name:<20} asks in {rooms}; made {}{narrowed}{more}", day(made)));
+        let about = [format!("asks in {rooms}"), format!("made {}", day(made))];
+        let narrowed = launch.verdicts.all().map(|(key, verdict)| format!("{key} = {}", verdict.name()));
+        let lifetime = launch.lifetime.map(|span| format!("waits for {}", humantime::format_duration(span)));
+        let requester = requester.map(|requester| format!("launched by {requester}"));
+        let about: Vec<_> = about.into_iter().chain(narrowed).chain(lifetime).chain(requester).collect();
+        say(&format!("{name:<20} {}", about.join("; ")));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! A client that is asked as well.
 
-use bridge_core::{Replies, SourceError};
+use bridge_core::SourceError;
 use bridge_model::{Outcome, Withdrawn};
 
 use super::rig::{MARK, Rig, allow, ask};

@@ -28,7 +28,7 @@ pub(crate) struct AskArgs {
     /// The command that is to be allowed, shown as such.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) command: Option<String>,
-    /// What can be chosen. KIND: allow_once, allow_always, reject_once or reject_always. Can be given several times; without
+    /// What can be chosen. KIND: `allow_once`, `allow_always`, `reject_once` or `reject_always`. Can be given several times; without
     /// any, one allows and one refuses.
     #[arg(long = "option", value_name = "ID=LABEL:KIND", value_parser = Offer::read)]
     pub(crate) options: Vec<Offer>,

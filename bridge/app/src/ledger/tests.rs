@@ -2,8 +2,9 @@
 
 use std::fs;
 
+#[cfg(feature = "http")]
 use bridge_core::Kept;
-use bridge_model::{Delivery, Digest, PersonId, Refused, SourceName};
+use bridge_model::{Delivery, Digest, PersonId, Refused};
 
 use super::*;
 
@@ -159,11 +160,12 @@ fn closed(ending: Ending) -> ClosedCard {
     ClosedCard { request: REQUEST, room: RoomName::new("r"), headline: Shown::line("h"), ending, at: None }
 }
 
+#[cfg(feature = "http")]
 #[test]
 fn what_comes_back_is_kept_until_it_has_ended_and_then_how_it_did() {
     let folder = tempfile::tempdir().expect("a folder");
     let ledger = || Ledger::open(folder.path(), None).expect("opened");
-    let from = ReplyTo { source: SourceName::new("http"), ask: u64::MAX };
+    let from = ReplyTo { source: bridge_model::SourceName::new("http"), ask: u64::MAX };
     let kept = Kept { from: from.clone(), comes_back: "mine".to_owned(), snapshot: "{\"all\":1}".to_owned() };
     let Entry::Held { request, room, headline, deadline, shown, .. } = held() else { unreachable!() };
     let held = Entry::Held { request, room, headline, deadline, shown, kept: Some(kept) };

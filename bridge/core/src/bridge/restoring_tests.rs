@@ -109,9 +109,8 @@ fn how_it_ended_is_kept_for_whoever_comes_back_and_what_it_was_is_not() {
     let (mut desk, card, _) = held(|_| {});
     desk.at(1, Input::Posted(card.request, Ok(card.posted())));
     let effects = desk.click(&card, 0, ada());
-    let kept = effects.iter().find_map(|effect| match effect {
-        Effect::Record { entry: Entry::Settled { outcome, .. }, .. } => outcome.clone(),
-        _ => None,
+    let kept = effects.iter().find_map(|effect| {
+        if let Effect::Record { entry: Entry::Settled { outcome, .. }, .. } = effect { outcome.clone() } else { None }
     });
     assert!(matches!(kept, Some(Outcome::Selected(_))), "{effects:?}");
     let mut other = Desk::new();
@@ -153,10 +152,9 @@ fn held(rules: impl FnOnce(&mut Desk)) -> (Desk, Posted, Kept) {
     let mut desk = Desk::new();
     rules(&mut desk);
     let effects = desk.at(0, raised(1, Terms { comes_back: Some("it is mine".to_owned()), ..Terms::default() }));
-    let kept = effects.iter().find_map(|effect| match effect {
-        Effect::Record { entry: Entry::Held { kept, .. }, .. } => kept.clone(),
-        _ => None,
-    });
+    let kept = effects
+        .iter()
+        .find_map(|effect| if let Effect::Record { entry: Entry::Held { kept, .. }, .. } = effect { kept.clone() } else { None });
     (desk, Posted::of(&effects).expect("a card"), kept.expect("it is kept"))
 }
 
@@ -165,8 +163,9 @@ fn restored(desk: &mut Desk, millis: u64, kept: &Kept, card: Option<&Posted>) ->
 }
 
 fn resumed(effects: &[Effect]) -> Option<(&CardRef, &bridge_model::Card, Duration)> {
-    effects.iter().find_map(|effect| match effect {
-        Effect::Resume { at, card, within } => Some((at, card, *within)),
-        _ => None,
-    })
+    effects.iter().find_map(
+        |effect| {
+            if let Effect::Resume { at, card, within } = effect { Some((at, card, *within)) } else { None }
+        },
+    )
 }
