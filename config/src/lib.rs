@@ -28,6 +28,7 @@ mod tree;
 mod web;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -67,6 +68,8 @@ pub struct Config {
     pub log: Log,
     pub acp: Acp,
     pub http: Http,
+    /// Where health and metrics are served; `None`: nowhere.
+    pub metrics: Option<SocketAddr>,
     pub policy: Policy,
     pub limits: Pace,
     pub matrix: Option<Matrix>,
@@ -118,6 +121,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
     let log = settings::log(&mut root);
     let acp = root.section("acp");
     let http = root.section("http");
+    let metrics = settings::metrics(&mut root);
     let policy = rules::policy(&mut root, &problems);
     let limits = limits::limits(&mut root);
     let matrix_section = root.section("matrix");
@@ -143,6 +147,7 @@ pub fn parse(file: &Path, text: &str, environment: &Environment, read_file: &Rea
         log,
         acp,
         http,
+        metrics,
         policy,
         limits,
         matrix,

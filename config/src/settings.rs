@@ -1,6 +1,7 @@
 //! The small sections: `state_dir`, `[audit]`, `[log]` and `[acp]`.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -62,6 +63,11 @@ pub(crate) fn audit_keep(root: &mut Section<'_>) -> Option<Duration> {
     const MIN: Duration = Duration::from_hours(24);
     const MAX: Duration = Duration::from_hours(24 * 36_525);
     root.section("audit")?.take("keep").and_then(|entry| span(&entry, MIN, MAX))
+}
+
+/// `[metrics]`: it tells nothing of people or of what tools would do, so that it may be reached from elsewhere.
+pub(crate) fn metrics(root: &mut Section<'_>) -> Option<SocketAddr> {
+    root.section("metrics")?.take("listen").and_then(|entry| entry.address("127.0.0.1:7393"))
 }
 
 pub(crate) fn log(root: &mut Section<'_>) -> Log {

@@ -40,7 +40,7 @@ fn every_setting_that_is_off_in_the_example_may_be_turned_on() {
     let off: Vec<usize> = off.map(|(at, _)| at).collect();
     // Those that stand together belong together.
     let groups: Vec<&[usize]> = off.chunk_by(|a, b| a + 1 == *b).collect();
-    assert_eq!((off.len(), groups.len()), (31, 25));
+    assert_eq!((off.len(), groups.len()), (32, 26));
     for group in groups {
         let mut lines = lines.clone();
         for at in group {
@@ -86,7 +86,7 @@ fn independent_problems_are_all_told_at_once() {
         "matrix.password: would be a secret in plain sight; use password_file, or password_env",
         "rooms.builds.matrix: is missing; say which room it is",
         "rooms.builds.approvers[1]: \"ada\" is not a Matrix user id; write it as \"@ada:example.org\"",
-        "nonsense: is not a known key; remove it; known here: state_dir, audit, log, acp, http, policy, limits, matrix, discord, web, rooms",
+        "nonsense: is not a known key; remove it; known here: state_dir, audit, log, acp, http, metrics, policy, limits, matrix, discord, web, rooms",
     ];
     check(text, &[], &expected);
 }

@@ -4,6 +4,7 @@
 mod ask;
 mod audit;
 mod init;
+mod status;
 #[cfg(feature = "http")]
 mod token;
 #[cfg(feature = "web")]
@@ -21,6 +22,7 @@ use policy::{Key, Launch, Verdict};
 pub(crate) use ask::{AskArgs, Offer};
 pub(crate) use audit::{AuditArgs, AuditCommand, AuditListArgs, Since};
 pub(crate) use init::{InitArgs, Kind};
+pub(crate) use status::{PendingArgs, StatusArgs};
 #[cfg(feature = "http")]
 pub(crate) use token::{NewTokenArgs, TokenArgs, TokenCommand};
 #[cfg(feature = "web")]
@@ -54,6 +56,8 @@ pub(crate) enum Command {
     #[cfg(feature = "http")]
     Token(TokenArgs),
     Check(CheckArgs),
+    Status(StatusArgs),
+    Pending(PendingArgs),
     Audit(AuditArgs),
     Explain(ExplainArgs),
     Reload(ReloadArgs),

@@ -12,6 +12,7 @@ use tracing::{error, info, warn};
 
 use crate::clock::Clock;
 use crate::ledger::{GoesOn, Ledger};
+use crate::metrics::Metrics;
 use crate::places;
 use crate::rooms::RoomHandle;
 use crate::tokens::{RandomTokens, random_run};
@@ -35,6 +36,7 @@ pub(crate) struct Hub<R> {
     sources: BTreeMap<SourceName, Arc<R>>,
     inbox: mpsc::Receiver<Input>,
     sender: Inbox,
+    metrics: Metrics,
     /// Replies that are on their way.
     replying: usize,
     /// Cards that are on their way.
@@ -55,7 +57,14 @@ impl<R: Replies> Hub<R> {
         (sender, inbox): (Inbox, mpsc::Receiver<Input>),
     ) -> Self {
         let bridge = Bridge::new(rules, random_run(), RandomTokens);
-        Self { bridge, clock: Clock::default(), ledger, rooms, sources, inbox, sender, replying: 0, posting: 0 }
+        let metrics = Metrics::new(rooms.keys().cloned());
+        Self { bridge, clock: Clock::default(), ledger, rooms, sources, inbox, sender, metrics, replying: 0, posting: 0 }
+    }
+
+    /// What it counts and times.
+    #[cfg(feature = "http")]
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// Goes on with what an earlier run held and comes back, and closes the other cards that it left behind.
@@ -146,13 +155,19 @@ impl<R: Replies> Hub<R> {
                 Input::Replied(..) => self.replying = self.replying.saturating_sub(1),
                 Input::Posted(id, Ok(_)) => info!(request.id = %id, "the card of request {id} is in its room"),
                 Input::Posted(id, Err(problem)) => warn!(request.id = %id, %problem, "the card of request {id} was not posted"),
-                Input::Room(RoomEvent::RoomLost(room, why)) => error!(room = %room, "the room {room} is lost: {why}"),
-                Input::Room(RoomEvent::RoomFound(room)) => info!(room = %room, "the room {room} can be used again"),
+                Input::Room(RoomEvent::RoomLost(room, why)) => {
+                    error!(room = %room, "the room {room} is lost: {why}");
+                    self.metrics.room(room, false);
+                }
+                Input::Room(RoomEvent::RoomFound(room)) => {
+                    info!(room = %room, "the room {room} can be used again");
+                    self.metrics.room(room, true);
+                }
+                Input::RoomOpen(room, _) => self.metrics.room(room, true),
                 Input::CardClosed(id) => self.card_closed(*id),
                 Input::Source(_)
                 | Input::SourceGone(..)
                 | Input::Room(RoomEvent::Clicked(_) | RoomEvent::CardRemoved(_))
-                | Input::RoomOpen(..)
                 | Input::People(..)
                 | Input::Rules(_)
                 | Input::RecordFailed(_)
@@ -162,6 +177,7 @@ impl<R: Replies> Hub<R> {
             let effects = self.bridge.handle(self.clock.now(), input);
             inputs.extend(self.run(effects));
         }
+        self.metrics.now(self.bridge.held_len(), self.bridge.allowed());
     }
 
     /// Carries effects out in their order; returns what has to be taken in at once.
@@ -225,6 +241,7 @@ impl<R: Replies> Hub<R> {
 
     fn record(&mut self, entry: &Entry) -> bool {
         log(entry);
+        self.metrics.entry(entry, self.clock.now());
         let Some(ledger) = &mut self.ledger else { return true };
         let written = ledger.write(entry, self.clock.now());
         if let Err(problem) = &written {

@@ -21,6 +21,9 @@ mod init;
 mod latest;
 mod ledger;
 mod log;
+mod metrics;
+#[cfg(feature = "http")]
+mod operations;
 mod places;
 mod reload;
 #[cfg(feature = "http")]
@@ -30,6 +33,7 @@ mod rooms;
 mod serve;
 mod setup;
 mod signals;
+mod status;
 #[cfg(feature = "http")]
 mod token;
 mod tokens;
@@ -60,6 +64,8 @@ pub async fn run() -> ExitCode {
         #[cfg(feature = "http")]
         Command::Token(token) => token::run(&token),
         Command::Explain(explain) => explain::run(&explain).await,
+        Command::Status(args) => status::status(&args),
+        Command::Pending(args) => status::pending(&args),
         Command::Audit(audit) => audit::run(&audit),
         Command::Reload(reload) => reload::run(&reload),
         Command::Check(check) => check::run(&check.config).await,

@@ -73,7 +73,7 @@ fn read(named: Option<&Path>, before: &BTreeMap<String, String>) -> Result<Confi
 
 /// What cannot change while the bridge runs, by its key.
 pub(crate) fn fixed(config: &Config) -> BTreeMap<String, String> {
-    let Config { state_dir, audit_keep, log, acp, http, matrix, discord, web, .. } = config;
+    let Config { state_dir, audit_keep, log, acp, http, metrics, matrix, discord, web, .. } = config;
     let rooms = config.rooms.iter().flat_map(|(name, room)| {
         let has_power_min = room.answers.rules.approvers.power_min.is_some();
         [(format!("rooms.{name}"), format!("{:?}", room.service)), (format!("rooms.{name}.power_min"), has_power_min.to_string())]
@@ -84,6 +84,7 @@ pub(crate) fn fixed(config: &Config) -> BTreeMap<String, String> {
         ("log", format!("{log:?}")),
         ("acp", format!("{acp:?}")),
         ("http", format!("{http:?}")),
+        ("metrics", format!("{metrics:?}")),
         ("matrix", format!("{matrix:?}")),
         ("discord", format!("{discord:?}")),
         ("web", format!("{web:?}")),

@@ -11,6 +11,7 @@ use bridge_core::Input;
 use bridge_model::SourceName;
 use http_source::{HttpSource, Known, KnownEnd, Listening, Options, Outside};
 use policy::Launch;
+use tokio::net::TcpListener;
 use tokio::signal::unix::{self, SignalKind};
 use tokio::sync::watch;
 use tracing::{error, info, warn};
@@ -22,7 +23,7 @@ use crate::ledger::{KeptOutcome, Ledger};
 use crate::setup::Reserved;
 use crate::signals::Signals;
 use crate::tokens::random;
-use crate::{log, reload, setup};
+use crate::{log, operations, reload, setup};
 
 /// How long refusals and closings may take at the end.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -62,6 +63,7 @@ struct Had {
     ledger: Ledger,
     reserved: Reserved,
     listening: Listening,
+    operations: Option<TcpListener>,
 }
 
 async fn before_any_caller(config: &Config) -> Result<Had, String> {
@@ -75,11 +77,15 @@ async fn before_any_caller(config: &Config) -> Result<Had, String> {
     let reserved = setup::reserve(config).await.map_err(|problem| problem.to_string())?;
     let socket = Some(config.http.socket.as_path());
     let listening = Listening::open(config.http.listen, socket).await.map_err(|problem| problem.to_string())?;
-    Ok(Had { ledger, reserved, listening })
+    let operations = match config.metrics {
+        Some(listen) => Some(operations::open(listen).await?),
+        None => None,
+    };
+    Ok(Had { ledger, reserved, listening, operations })
 }
 
 async fn serve(config: &Config, named: Option<&Path>, had: Had, hangup: unix::Signal, mut signals: Signals) {
-    let Had { ledger, reserved, listening } = had;
+    let Had { ledger, reserved, listening, operations } = had;
     let name = SourceName::new("http");
     let (policy, operators) = watch::channel(Arc::new(config.policy.clone()));
     let source = HttpSource::new(options(config, &name, operators), known(&ledger));
@@ -100,6 +106,9 @@ async fn serve(config: &Config, named: Option<&Path>, had: Had, hangup: unix::Si
     };
     let (first, sender) = (rules(config), inbox.0.clone());
     let mut hub = Hub::new(first, Some(ledger), rooms, sources, inbox);
+    if let Some(listener) = operations {
+        operations::serve(listener, hub.metrics().clone(), sender.clone());
+    }
     hub.take_over();
     let fixed = reload::fixed(config);
     let reloading = reload::on_signal(hangup, named.map(Path::to_owned), fixed, sender, move |config| Ok(rules(config)));
