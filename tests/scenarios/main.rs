@@ -11,6 +11,7 @@ mod harness_check;
 mod init;
 mod loopback;
 mod matrix;
+mod operations;
 mod process;
 mod readme;
 mod replay;
