@@ -342,3 +342,6 @@ fn json(value: &impl serde::Serialize) -> String {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(all(test, feature = "http"))]
+mod crash_tests;
