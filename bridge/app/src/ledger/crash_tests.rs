@@ -73,12 +73,12 @@ fn first_run(outside: &mut Outside, comes_back: bool) -> Result<(), Crashed> {
     let mut run = Run::begin(outside, 1);
     run.inputs.push_back(raised(comes_back));
     run.go_on(outside, 1)?;
-    let press = outside.press().expect("a live card");
+    let press = outside.press(0).expect("a live card");
     run.inputs.push_back(press);
     run.go_on(outside, 2)
 }
 
-/// Starts again. Somebody presses what can be pressed; if nothing can, the deadline passes.
+/// Starts again. Somebody chooses otherwise on what can be pressed; if nothing can, the deadline passes.
 fn second_run(outside: &mut Outside, comes_back: bool) {
     outside.left = usize::MAX;
     let mut run = Run::begin(outside, 2);
@@ -106,7 +106,7 @@ fn second_run(outside: &mut Outside, comes_back: bool) {
         run.inputs.push_back(raised(comes_back));
         let _ = run.go_on(outside, 3);
     }
-    if let Some(press) = outside.press() {
+    if let Some(press) = outside.press(1) {
         run.inputs.push_back(press);
         let _ = run.go_on(outside, 4);
     }
@@ -181,8 +181,8 @@ impl Outside {
         Self { folder, cards: BTreeMap::new(), posted: 0, told: Vec::new(), left }
     }
 
-    /// Somebody presses the first button of a card that can be pressed.
-    fn press(&self) -> Option<Input> {
+    /// Somebody presses this button of the card that can be pressed.
+    fn press(&self, button: usize) -> Option<Input> {
         let live: Vec<_> = self.cards.iter().filter(|(_, (is_live, ..))| *is_live).collect();
         assert!(live.len() <= 1, "two cards of one request are live");
         let (control, (_, _, tokens)) = live.first()?;
@@ -192,7 +192,7 @@ impl Outside {
             person: PersonId::new("ada"),
             click: MessageId::new("click"),
         };
-        Some(Input::Room(RoomEvent::Clicked(Click { token: tokens[0], by: ada(), at })))
+        Some(Input::Room(RoomEvent::Clicked(Click { token: tokens[button], by: ada(), at })))
     }
 }
 
