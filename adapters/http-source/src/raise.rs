@@ -4,34 +4,27 @@ use std::time::Duration;
 
 use acp_source::shape::{self, Fields};
 use bridge_core::Terms;
-use bridge_model::{PermissionRequest, Places, ReplyTo, Session, SessionId, ToolCall};
+use bridge_model::{PermissionOption, PermissionRequest, Places, ReplyTo, Session, SessionId, ToolCall};
 use policy::{Key, Launch, Policy, Verdict, Verdicts};
+use serde_json::Value;
 
 use crate::api::{Asker, Change, Raise, WherePaths};
 use crate::fault::Fault;
+use crate::read::escaped;
 use crate::tokens::Grant;
 
 const KEY_MAX: usize = 200;
 /// Bytes of a session's id, which is kept for as long as its requests are.
 const SESSION_MAX: usize = 4_096;
+/// Bytes of an option's id as it is spelled, which is kept with the outcome.
+const OPTION_ID_MAX: usize = 1_024;
+/// Characters of a span of time.
+const SPAN_MAX: usize = 100;
 
 /// What may be asked, and under which policy.
 pub(crate) struct Bounds<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) has_room: &'a dyn Fn(&str) -> bool,
-}
-
-/// Reads a body. What it cannot have is a fault that says where it stands.
-pub(crate) fn read<'a, T: serde::Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> {
-    let mut reader = serde_json::Deserializer::from_slice(body);
-    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let path = error.path().to_string();
-        let pointer = if path == "." { String::new() } else { format!("/{}", path.replace('.', "/").replace(['[', ']'], "/")) };
-        let pointer = pointer.replace("//", "/");
-        Fault::unprocessable(pointer.trim_end_matches('/'), &error.into_inner().to_string())
-    })?;
-    reader.end().map_err(|error| Fault::unprocessable("", &error.to_string()))?;
-    Ok(read)
 }
 
 /// The request that a body asks for, but for whom it is to be told, and the terms that it is under.
@@ -49,6 +42,11 @@ pub(crate) fn request(
     }
     let options =
         shape::options(&raise.options).map_err(|fault| Fault::unprocessable(&format!("/options{}", fault.at), &fault.what))?;
+    // Without its quotes.
+    let is_too_long = |option: &PermissionOption| OPTION_ID_MAX < option.id.raw().get().len() - 2;
+    if let Some(at) = options.as_slice().iter().position(is_too_long) {
+        return Err(Fault::unprocessable(&format!("/options/{at}/optionId"), &format!("use at most {OPTION_ID_MAX} bytes")));
+    }
     if let Some(room) = &raise.room {
         if !grant.may_ask(room) {
             return Err(Fault::forbidden(&format!("this token may not ask the room {:?}", room.as_str())));
@@ -74,7 +72,7 @@ pub(crate) fn request(
         description: raise.description.clone(),
         tool_call: Some(tool_call(&raise.tool_call)),
         options,
-        meta: raise.meta.clone(),
+        meta: raise.meta.clone().map(Value::Object),
         places: raise.places.as_ref().map(places),
     };
     let terms = Terms {
@@ -94,7 +92,7 @@ pub(crate) fn changed(change: &Change, before: &PermissionRequest) -> Option<Per
 }
 
 fn tool_call(fields: &Fields) -> ToolCall {
-    let id = fields.get("toolCallId").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let id = fields.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
     shape::tool_call(id, fields)
 }
 
@@ -118,7 +116,7 @@ fn places(told: &WherePaths) -> Places {
 fn launch(raise: &Raise) -> Result<Launch, Fault> {
     let mut verdicts = Verdicts::default();
     for (key, verdict) in &raise.permission {
-        let at = format!("/permission/{}", key.replace('~', "~0").replace('/', "~1"));
+        let at = format!("/permission/{}", escaped(key));
         let no_verdict = || Fault::unprocessable(&at, &format!("{verdict:?} is not a verdict; use ask or auto_deny"));
         let verdict = Verdict::named(verdict).ok_or_else(no_verdict)?;
         match Key::named(key) {
@@ -133,8 +131,12 @@ fn launch(raise: &Raise) -> Result<Launch, Fault> {
 }
 
 fn lifetime(text: &str) -> Result<Duration, Fault> {
-    let span = humantime::parse_duration(text).ok().filter(|span| Duration::from_secs(1) <= *span);
-    span.ok_or_else(|| {
+    span(text).filter(|span| Duration::from_secs(1) <= *span).ok_or_else(|| {
         Fault::unprocessable("/lifetime", &format!("{text:?} is no span of time of a second or more; write it as 2m or 1h 30m"))
     })
+}
+
+/// `30s`, `1h 30m`.
+pub(crate) fn span(text: &str) -> Option<Duration> {
+    (text.len() <= SPAN_MAX).then(|| humantime::parse_duration(text).ok()).flatten()
 }
