@@ -79,7 +79,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
 #[utoipa::path(post, path = "/v1/requests", request_body = Raise, responses(
     (status = 201, description = "It waits for a person", body = Status),
     (status = 200, description = "It is settled", body = Status),
-    (status = 400, description = "The body cannot be read", body = Problem),
+    (status = 400, description = "The body cannot be read, or something stands after the path", body = Problem),
     (status = 401, description = "No token, or none that is known", body = Problem, headers(("www-authenticate"))),
     (status = 403, description = "The token may not ask for this", body = Problem),
     (status = 409, description = "Something else was raised under this key", body = Problem),
@@ -88,7 +88,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     (status = 422, description = "The body is not such a request; `path` says where", body = Problem),
     (status = 429, description = "Too many requests are open, or too many long bodies arrive", body = Problem, headers(("retry-after" = u64))),
     (status = 503, description = "The bridge is ending, or cannot read its tokens", body = Problem, headers(("retry-after" = u64)))))]
-async fn raised(Shares(shared): Shares<Arc<Shared>>, grant: Holder, body: Body) -> Result<Response, Fault> {
+async fn raised(Shares(shared): Shares<Arc<Shared>>, grant: Holder, _: Asked<Nothing>, body: Body) -> Result<Response, Fault> {
     let ask = match raise_once(&shared, &grant.0, &body.bytes).await? {
         (ask, Raising::New) | (_, Raising::Known(ask)) => ask,
         (_, Raising::Conflict) => return Err(Fault::conflict()),
@@ -130,11 +130,17 @@ fn weight(body: &[u8]) -> usize {
 /// Lists this token's own requests that are open or were settled lately.
 #[utoipa::path(get, path = "/v1/requests", responses(
     (status = 200, description = "All of them", body = Listed),
+    (status = 400, description = "Something stands after the path", body = Problem),
     (status = 401, description = "No token, or none that is known", body = Problem, headers(("www-authenticate"))),
     (status = 503, description = "The bridge cannot read its tokens", body = Problem, headers(("retry-after" = u64)))))]
-async fn list(Shares(shared): Shares<Arc<Shared>>, grant: Holder) -> Json<Listed> {
+async fn list(Shares(shared): Shares<Arc<Shared>>, grant: Holder, _: Asked<Nothing>) -> Json<Listed> {
     Json(Listed { requests: shared.table().list(&grant.0.name, LISTED_MAX, shared.now()) })
 }
+
+/// Nothing stands after the path.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -226,7 +232,7 @@ impl From<Because> for Withdrawn {
 /// Its card can no longer be answered; the request is refused, or people are asked anew, as the operator has it.
 #[utoipa::path(patch, path = "/v1/requests/{id}", params(("id" = String, Path, description = "Of the request", pattern = "^[0-9a-f]{16}$")), request_body = Change, responses(
     (status = 200, description = "How it is", body = Status),
-    (status = 400, description = "The body cannot be read", body = Problem),
+    (status = 400, description = "The body cannot be read, or something stands after the path", body = Problem),
     (status = 401, description = "No token, or none that is known", body = Problem, headers(("www-authenticate"))),
     (status = 404, description = "There is none of this id", body = Problem),
     (status = 408, description = "The body took too long to arrive", body = Problem),
@@ -238,6 +244,7 @@ async fn change(
     Shares(shared): Shares<Arc<Shared>>,
     grant: Holder,
     OfRequest(ask): OfRequest,
+    _: Asked<Nothing>,
     body: Body,
 ) -> Result<Json<Status>, Fault> {
     let room = shared.room_to_tell().await.ok_or_else(Fault::ending)?;
@@ -259,11 +266,17 @@ async fn change(
 /// Says that the caller has the outcome and acts on it. The card then says so.
 #[utoipa::path(post, path = "/v1/requests/{id}/receipt", params(("id" = String, Path, description = "Of the request", pattern = "^[0-9a-f]{16}$")), responses(
     (status = 200, description = "How it is", body = Status),
+    (status = 400, description = "Something stands after the path", body = Problem),
     (status = 401, description = "No token, or none that is known", body = Problem, headers(("www-authenticate"))),
     (status = 404, description = "There is none of this id", body = Problem),
     (status = 409, description = "It is not settled yet", body = Problem),
     (status = 503, description = "The bridge cannot read its tokens", body = Problem, headers(("retry-after" = u64)))))]
-async fn receipt(Shares(shared): Shares<Arc<Shared>>, grant: Holder, OfRequest(ask): OfRequest) -> Result<Json<Status>, Fault> {
+async fn receipt(
+    Shares(shared): Shares<Arc<Shared>>,
+    grant: Holder,
+    OfRequest(ask): OfRequest,
+    _: Asked<Nothing>,
+) -> Result<Json<Status>, Fault> {
     let status = own(&shared, ask, &grant.0)?;
     if shared.table().taken(ask) { Ok(Json(status)) } else { Err(Fault::not_settled()) }
 }
@@ -323,7 +336,10 @@ impl FromRequestParts<Arc<Shared>> for Holder {
     type Rejection = Fault;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Fault> {
-        let header = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let mut headers = parts.headers.get_all(header::AUTHORIZATION).iter();
+        // Of two, a proxy may have looked at the other.
+        let (Some(header), None) = (headers.next(), headers.next()) else { return Err(Fault::unauthorized()) };
+        let header = header.to_str().ok();
         let (scheme, token) = header.and_then(|value| value.split_once(' ')).ok_or_else(Fault::unauthorized)?;
         if !scheme.eq_ignore_ascii_case("bearer") {
             return Err(Fault::unauthorized());

@@ -278,3 +278,7 @@ pub(crate) fn parse(id: &str) -> Option<u64> {
     let ask = u64::from_str_radix(id, 16).ok()?;
     (text(ask) == id).then_some(ask)
 }
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;
