@@ -67,8 +67,8 @@ pub(crate) struct Raise {
 #[expect(dead_code, reason = "it is only described here; whoever reads ACP reads it")]
 #[schema(rename_all = "camelCase")]
 pub(crate) struct Offer {
-    /// Comes back as it was spelled. No two options have the same. At most 1024 bytes in the spelling of JSON.
-    #[schema(min_length = 1, max_length = 1024)]
+    /// Comes back as it was spelled. No two options have the same.
+    #[schema(min_length = 1, max_length = 512)]
     option_id: String,
     /// The label, a string. Anything else counts as an empty one.
     #[schema(value_type = Value, required = false)]

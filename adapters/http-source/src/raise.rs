@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use acp_source::shape::{self, Fields};
 use bridge_core::Terms;
-use bridge_model::{PermissionOption, PermissionRequest, Places, ReplyTo, Session, SessionId, ToolCall};
+use bridge_model::{PermissionRequest, Places, ReplyTo, Session, SessionId, ToolCall};
 use policy::{Key, Launch, Policy, Verdict, Verdicts};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::api::{Asker, Change, Raise, WherePaths};
 use crate::fault::Fault;
@@ -14,10 +15,10 @@ use crate::read::escaped;
 use crate::tokens::Grant;
 
 const KEY_MAX: usize = 200;
-/// Bytes of a session's id, which is kept for as long as its requests are.
+/// Characters of a session's id, which is kept for as long as its requests are.
 const SESSION_MAX: usize = 4_096;
-/// Bytes of an option's id as it is spelled, which is kept with the outcome.
-const OPTION_ID_MAX: usize = 1_024;
+/// Characters of an option's id, which is kept with the outcome.
+const OPTION_ID_MAX: usize = 512;
 /// Characters of a span of time.
 const SPAN_MAX: usize = 100;
 
@@ -37,15 +38,14 @@ pub(crate) fn request(
     if !(1..=KEY_MAX).contains(&raise.key.chars().count()) {
         return Err(Fault::unprocessable("/key", &format!("use 1 to {KEY_MAX} characters")));
     }
-    if raise.session.id.as_ref().is_some_and(|id| SESSION_MAX < id.len()) {
-        return Err(Fault::unprocessable("/session/id", &format!("use at most {SESSION_MAX} bytes")));
+    if raise.session.id.as_ref().is_some_and(|id| SESSION_MAX < id.chars().count()) {
+        return Err(Fault::unprocessable("/session/id", &format!("use at most {SESSION_MAX} characters")));
     }
     let options =
         shape::options(&raise.options).map_err(|fault| Fault::unprocessable(&format!("/options{}", fault.at), &fault.what))?;
-    // Without its quotes.
-    let is_too_long = |option: &PermissionOption| OPTION_ID_MAX < option.id.raw().get().len() - 2;
-    if let Some(at) = options.as_slice().iter().position(is_too_long) {
-        return Err(Fault::unprocessable(&format!("/options/{at}/optionId"), &format!("use at most {OPTION_ID_MAX} bytes")));
+    if let Some(at) = options.as_slice().iter().position(|option| OPTION_ID_MAX < characters(option.id.raw())) {
+        let most = format!("use at most {OPTION_ID_MAX} characters");
+        return Err(Fault::unprocessable(&format!("/options/{at}/optionId"), &most));
     }
     if let Some(room) = &raise.room {
         if !grant.may_ask(room) {
@@ -83,6 +83,11 @@ pub(crate) fn request(
         comes_back: None,
     };
     Ok((request, terms))
+}
+
+/// Of a JSON string, whichever way it is spelled. One that is no Unicode text counts by its bytes.
+fn characters(text: &RawValue) -> usize {
+    serde_json::from_str::<String>(text.get()).map_or(text.get().len(), |text| text.chars().count())
 }
 
 /// A request as it is after a change; `None`: it cannot be told.
@@ -138,5 +143,5 @@ fn lifetime(text: &str) -> Result<Duration, Fault> {
 
 /// `30s`, `1h 30m`.
 pub(crate) fn span(text: &str) -> Option<Duration> {
-    (text.len() <= SPAN_MAX).then(|| humantime::parse_duration(text).ok()).flatten()
+    (text.chars().count() <= SPAN_MAX).then(|| humantime::parse_duration(text).ok()).flatten()
 }

@@ -399,7 +399,7 @@ async fn what_is_too_much_is_refused_in_few_words() {
     };
     let long = "x".repeat(1 << 20);
     for body in [
-        with("options", json!([{ "optionId": "x".repeat(1_025) }])),
+        with("options", json!([{ "optionId": "x".repeat(513) }])),
         with("lifetime", json!(long)),
         with("permission", json!({ "execute": long })),
         with("permission", json!({ long.as_str(): "ask" })),
@@ -410,6 +410,15 @@ async fn what_is_too_much_is_refused_in_few_words() {
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
         assert!(told.to_string().len() < 3_000, "{}", told.to_string().len());
     }
+}
+
+#[tokio::test]
+async fn an_option_is_as_long_as_it_reads_and_not_as_it_is_spelled() {
+    let mut rig = Rig::start().await;
+    let mut long = body("a");
+    long["options"] = json!([{ "optionId": "\u{1f600}".repeat(512), "kind": "reject_once" }]);
+    let (_, request, _) = rig.held(&long).await;
+    assert_eq!(request.options.as_slice().len(), 1);
 }
 
 #[tokio::test]
