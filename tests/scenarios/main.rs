@@ -8,6 +8,7 @@ mod discord_double;
 mod discord_faults;
 mod drawn;
 mod harness_check;
+mod http_api;
 mod init;
 mod loopback;
 mod matrix;

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use bridge_core::wording;
-use bridge_model::{Ending, PersonId, RoomName, Timestamp};
+use bridge_model::{Ending, PersonId, RoomName, Timestamp, ToolKind};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{AdditionalProperties, Object, ObjectBuilder, Type};
+
+use crate::read::{object, object_or_null};
 
 /// A permission request, as a program raises it.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -21,7 +24,7 @@ pub(crate) struct Raise {
     #[schema(value_type = Object)]
     pub(crate) tool_call: Map<String, Value>,
     /// What can be chosen, as `options` of ACP. The chosen one comes back by its `optionId`, as it was spelled.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<Offer>, min_items = 1, max_items = 256)]
     pub(crate) options: Box<RawValue>,
     /// The request's own title, besides the tool call's.
     #[serde(default)]
@@ -31,13 +34,13 @@ pub(crate) struct Raise {
     /// The request's `_meta`, as ACP has it: `{"countersign": {"timeout": 30}}` asks for so many seconds at most.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
-    pub(crate) meta: Option<Value>,
+    pub(crate) meta: Option<Map<String, Value>>,
     /// Who asks. All of it is shown as the caller's own words.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     pub(crate) session: Asker,
     /// The room to ask. Otherwise the one that is configured for programs.
     #[serde(default)]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, format = "room")]
     pub(crate) room: Option<RoomName>,
     /// Who launched the agent, by their id in the room's service.
     #[serde(default)]
@@ -45,17 +48,49 @@ pub(crate) struct Raise {
     pub(crate) requester: Option<PersonId>,
     /// Narrows the policy for this request: `{"execute": "ask", "default": "auto_deny"}`, or `"title:TEXT"`.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(schema_with = narrowing)]
     pub(crate) permission: BTreeMap<String, String>,
-    /// How long it waits for a person at most: `2m`, `1h 30m`.
+    /// How long it waits for a person at most: `2m`, `1h 30m`. A second or more, and no longer than the policy has it.
     #[serde(default)]
+    #[schema(max_length = 100, format = "span")]
     pub(crate) lifetime: Option<String>,
     /// It goes on while nobody asks for its outcome, hours or days. One that is not ends when its caller is gone.
     #[serde(default)]
     pub(crate) detached: bool,
     /// Where the paths of the tool call lead, as the caller looked it up.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object_or_null")]
     pub(crate) places: Option<WherePaths>,
+}
+
+/// One of the options, as ACP has it. Other members are allowed.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it is only described here; whoever reads ACP reads it")]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct Offer {
+    /// Comes back as it was spelled. No two options have the same.
+    #[schema(min_length = 1, max_length = 512)]
+    option_id: String,
+    /// The label, a string. Anything else counts as an empty one.
+    #[schema(value_type = Value, required = false)]
+    name: Value,
+    /// `allow_once`, `allow_always`, `reject_once` or `reject_always`. Anything else counts as a kind that nobody knows.
+    #[schema(value_type = Value, required = false)]
+    kind: Value,
+}
+
+/// Verdicts by tool kind, by title and for all else.
+fn narrowing() -> Object {
+    let kinds = ToolKind::ALL.map(ToolKind::name).join("|");
+    let key = format!("^(default|{kinds}|title:.*)$");
+    let verdict = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["ask", "auto_deny"]));
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some(
+            "Narrows the policy for this request: `{\"execute\": \"ask\", \"default\": \"auto_deny\"}`, or `\"title:TEXT\"`.",
+        ))
+        .property_names(Some(ObjectBuilder::new().schema_type(Type::String).pattern(Some(key))))
+        .additional_properties(Some(AdditionalProperties::RefOr(verdict.build().into())))
+        .build()
 }
 
 /// The caller's session.
@@ -93,13 +128,14 @@ pub(crate) struct Change {
     /// As it is by now, whole. `null`: it cannot be told.
     #[schema(value_type = Option<Object>)]
     pub(crate) tool_call: Option<Map<String, Value>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object_or_null")]
     pub(crate) places: Option<WherePaths>,
 }
 
 /// How a request is.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Status {
+    #[schema(pattern = "^[0-9a-f]{16}$")]
     pub id: String,
     pub state: State,
     /// While it is held: the room that is asked.
@@ -113,7 +149,7 @@ pub struct Status {
     pub expires_in_ms: Option<u64>,
     /// Once it is settled: what the agent is told, as an `outcome` of ACP. Missing where there is nobody to be told.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Told>)]
     pub outcome: Option<Box<RawValue>>,
     /// Once it is settled: how it ended.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -121,6 +157,24 @@ pub struct Status {
     /// Once it is settled: how it ended, for people.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub words: Option<String>,
+}
+
+/// An `outcome` of ACP.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it is only described here, since an option's id is written as it was spelled")]
+#[schema(rename_all = "camelCase")]
+pub(crate) struct Told {
+    outcome: Way,
+    /// The chosen option's, where one is selected.
+    option_id: Option<String>,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it is only described here")]
+#[schema(rename_all = "snake_case")]
+enum Way {
+    Selected,
+    Cancelled,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
@@ -167,6 +221,8 @@ pub(crate) fn words(ending: Option<&Ending>, at: Option<Timestamp>) -> String {
 /// Requests of one token.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Listed {
+    /// A thousand at most: those that are open come first.
+    #[schema(max_items = 1000)]
     pub(crate) requests: Vec<Status>,
 }
 

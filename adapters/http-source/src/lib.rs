@@ -8,10 +8,12 @@
 //! the mark that the bridge kept for this source.
 
 mod api;
+mod body;
 pub mod client;
 mod fault;
 mod listen;
 mod raise;
+mod read;
 mod routes;
 mod shared;
 mod table;

@@ -13,6 +13,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use nix::sys::resource::{Resource, getrlimit};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Semaphore;
@@ -22,7 +23,8 @@ use tracing::warn;
 use crate::routes;
 use crate::shared::Shared;
 
-/// Connections at once; the others wait to be accepted. Two for each request that may be open, and some to spare.
+/// Connections at once of the port, and as many of the socket; the others wait to be accepted. Two for each request that may
+/// be open, and some to spare.
 const CONNECTIONS_MAX: usize = 20_100;
 /// How long a call may take to arrive, up to its body.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
@@ -71,10 +73,9 @@ impl Listening {
     /// Serves for as long as the program runs.
     pub(crate) fn serve(self, shared: &Arc<Shared>) {
         let router = routes::router(shared);
-        let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let places = places();
         if let Some(tcp) = self.tcp {
-            let (router, room) = (router.clone(), Arc::clone(&room));
-            tokio::spawn(accept(router, room, async move || {
+            tokio::spawn(accept(router.clone(), places, async move || {
                 let (stream, _) = tcp.accept().await?;
                 // Answers are small, and somebody waits for each.
                 stream.set_nodelay(true)?;
@@ -82,9 +83,17 @@ impl Listening {
             }));
         }
         if let Some(unix) = self.unix {
-            tokio::spawn(accept(router, room, async move || unix.accept().await.map(|(stream, _)| stream)));
+            // Any user of this machine can take all places of the port, so the socket has its own.
+            tokio::spawn(accept(router, places, async move || unix.accept().await.map(|(stream, _)| stream)));
         }
     }
+}
+
+/// A quarter of the files that the program may have open, for the port and for the socket each, since rooms and the ledger
+/// need some too.
+fn places() -> usize {
+    let files_max = getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| usize::try_from(soft).unwrap_or(usize::MAX));
+    (files_max / 4).clamp(1, CONNECTIONS_MAX)
 }
 
 /// Only its owner can connect. One that a program has left behind is taken over.
@@ -105,9 +114,10 @@ fn open_socket(path: &Path) -> Result<UnixListener, ListenError> {
 
 async fn accept<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     router: Router,
-    room: Arc<Semaphore>,
+    places: usize,
     mut next: impl AsyncFnMut() -> io::Result<S>,
 ) {
+    let room = Arc::new(Semaphore::new(places));
     let mut is_full = false;
     loop {
         let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };

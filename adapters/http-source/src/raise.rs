@@ -7,33 +7,27 @@ use bridge_core::Terms;
 use bridge_model::{PermissionRequest, Places, ReplyTo, Session, SessionId, ToolCall};
 use data_encoding::HEXLOWER;
 use policy::{Key, Launch, Policy, Verdict, Verdicts};
+use serde_json::Value;
+use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use crate::api::{Asker, Change, Raise, WherePaths};
 use crate::fault::Fault;
+use crate::read::escaped;
 use crate::tokens::Grant;
 
 const KEY_MAX: usize = 200;
-/// Bytes of a session's id, which is kept for as long as its requests are.
+/// Characters of a session's id, which is kept for as long as its requests are.
 const SESSION_MAX: usize = 4_096;
+/// Characters of an option's id, which is kept with the outcome.
+const OPTION_ID_MAX: usize = 512;
+/// Characters of a span of time.
+const SPAN_MAX: usize = 100;
 
 /// What may be asked, and under which policy.
 pub(crate) struct Bounds<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) has_room: &'a dyn Fn(&str) -> bool,
-}
-
-/// Reads a body. What it cannot have is a fault that says where it stands.
-pub(crate) fn read<'a, T: serde::Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> {
-    let mut reader = serde_json::Deserializer::from_slice(body);
-    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let path = error.path().to_string();
-        let pointer = if path == "." { String::new() } else { format!("/{}", path.replace('.', "/").replace(['[', ']'], "/")) };
-        let pointer = pointer.replace("//", "/");
-        Fault::unprocessable(pointer.trim_end_matches('/'), &error.into_inner().to_string())
-    })?;
-    reader.end().map_err(|error| Fault::unprocessable("", &error.to_string()))?;
-    Ok(read)
 }
 
 /// The request that a body asks for, but for whom it is to be told, and the terms that it is under.
@@ -46,11 +40,15 @@ pub(crate) fn request(
     if !(1..=KEY_MAX).contains(&raise.key.chars().count()) {
         return Err(Fault::unprocessable("/key", &format!("use 1 to {KEY_MAX} characters")));
     }
-    if raise.session.id.as_ref().is_some_and(|id| SESSION_MAX < id.len()) {
-        return Err(Fault::unprocessable("/session/id", &format!("use at most {SESSION_MAX} bytes")));
+    if raise.session.id.as_ref().is_some_and(|id| SESSION_MAX < id.chars().count()) {
+        return Err(Fault::unprocessable("/session/id", &format!("use at most {SESSION_MAX} characters")));
     }
     let options =
         shape::options(&raise.options).map_err(|fault| Fault::unprocessable(&format!("/options{}", fault.at), &fault.what))?;
+    if let Some(at) = options.as_slice().iter().position(|option| OPTION_ID_MAX < characters(option.id.raw())) {
+        let most = format!("use at most {OPTION_ID_MAX} characters");
+        return Err(Fault::unprocessable(&format!("/options/{at}/optionId"), &most));
+    }
     if let Some(room) = &raise.room {
         if !grant.may_ask(room) {
             return Err(Fault::forbidden(&format!("this token may not ask the room {:?}", room.as_str())));
@@ -76,7 +74,7 @@ pub(crate) fn request(
         description: raise.description.clone(),
         tool_call: Some(tool_call(&raise.tool_call)),
         options,
-        meta: raise.meta.clone(),
+        meta: raise.meta.clone().map(Value::Object),
         places: raise.places.as_ref().map(places),
     };
     let terms = Terms {
@@ -87,6 +85,11 @@ pub(crate) fn request(
         comes_back: None,
     };
     Ok((request, terms))
+}
+
+/// Of a JSON string, whichever way it is spelled. One that is no Unicode text counts by its bytes.
+fn characters(text: &RawValue) -> usize {
+    serde_json::from_str::<String>(text.get()).map_or(text.get().len(), |text| text.chars().count())
 }
 
 /// A request as it is after a change; `None`: it cannot be told.
@@ -105,7 +108,7 @@ pub(crate) fn digest(raise: &Raise) -> String {
 }
 
 fn tool_call(fields: &Fields) -> ToolCall {
-    let id = fields.get("toolCallId").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let id = fields.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
     shape::tool_call(id, fields)
 }
 
@@ -129,7 +132,7 @@ fn places(told: &WherePaths) -> Places {
 fn launch(raise: &Raise) -> Result<Launch, Fault> {
     let mut verdicts = Verdicts::default();
     for (key, verdict) in &raise.permission {
-        let at = format!("/permission/{}", key.replace('~', "~0").replace('/', "~1"));
+        let at = format!("/permission/{}", escaped(key));
         let no_verdict = || Fault::unprocessable(&at, &format!("{verdict:?} is not a verdict; use ask or auto_deny"));
         let verdict = Verdict::named(verdict).ok_or_else(no_verdict)?;
         match Key::named(key) {
@@ -144,8 +147,12 @@ fn launch(raise: &Raise) -> Result<Launch, Fault> {
 }
 
 fn lifetime(text: &str) -> Result<Duration, Fault> {
-    let span = humantime::parse_duration(text).ok().filter(|span| Duration::from_secs(1) <= *span);
-    span.ok_or_else(|| {
+    span(text).filter(|span| Duration::from_secs(1) <= *span).ok_or_else(|| {
         Fault::unprocessable("/lifetime", &format!("{text:?} is no span of time of a second or more; write it as 2m or 1h 30m"))
     })
+}
+
+/// `30s`, `1h 30m`.
+pub(crate) fn span(text: &str) -> Option<Duration> {
+    (text.chars().count() <= SPAN_MAX).then(|| humantime::parse_duration(text).ok()).flatten()
 }

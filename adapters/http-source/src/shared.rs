@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bridge_core::SourceEvent;
-use bridge_model::{Ending, PermissionRequest, ReplyTo, Timestamp, Withdrawn};
+use bridge_model::{Ending, ReplyTo, Timestamp, Withdrawn};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::warn;
 
+use crate::body::Bytes;
 use crate::table::Table;
 use crate::tokens::Tokens;
 use crate::{Known, Options, ended, mark};
@@ -19,13 +20,15 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) tokens: Tokens,
+    /// What bodies take that are being read.
+    pub(crate) bytes: Bytes,
     table: Mutex<Table>,
     events: mpsc::Sender<SourceEvent>,
 }
 
 impl Shared {
     pub(crate) fn new(options: Options, events: mpsc::Sender<SourceEvent>) -> Self {
-        Self { tokens: Tokens::of(&options.folder), options, table: Mutex::default(), events }
+        Self { tokens: Tokens::of(&options.folder), options, bytes: Bytes::default(), table: Mutex::default(), events }
     }
 
     /// Held only between awaits.
@@ -51,9 +54,12 @@ impl Shared {
         }
     }
 
-    /// Waits while the bridge has too much to do. `false`: it is ending.
-    pub(crate) async fn tell(&self, event: SourceEvent) -> bool {
-        self.events.send(event).await.is_ok()
+    /// Room to tell the bridge one thing, waited for while it has too much to do. `None`: it is ending.
+    ///
+    /// It is had before the table is changed, and used before the table is let go. So a caller that goes away in between
+    /// leaves nothing in the table that the bridge is not told, and the bridge is told in the order of the table.
+    pub(crate) async fn room_to_tell(&self) -> Option<mpsc::Permit<'_, SourceEvent>> {
+        self.events.reserve().await.ok()
     }
 
     /// Takes up what earlier runs took.
@@ -70,18 +76,15 @@ impl Shared {
         }
     }
 
-    /// A request is taken back. What it was need not be told to anybody any more.
+    /// A request is taken back. What it was need not be told to anybody any more. `false`: the bridge is ending.
     pub(crate) async fn withdraw(&self, ask: u64, why: Withdrawn) -> bool {
         let end = ended(None, Some(&Ending::Withdrawn(why)), Some(self.now()));
-        let was_open = self.table().end(ask, end);
-        if was_open {
-            self.tell(SourceEvent::Withdrawn(self.reply_to(ask), why)).await;
+        let Some(room) = self.room_to_tell().await else { return false };
+        let mut table = self.table();
+        if table.end(ask, end) {
+            room.send(SourceEvent::Withdrawn(self.reply_to(ask), why));
         }
-        was_open
-    }
-
-    pub(crate) async fn change(&self, ask: u64, now: Option<PermissionRequest>) -> bool {
-        self.tell(SourceEvent::Changed { ask: self.reply_to(ask), now: now.map(Box::new) }).await
+        true
     }
 }
 

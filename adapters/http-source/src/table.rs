@@ -14,7 +14,12 @@ use crate::api::{HowEnded, State, Status};
 const OPEN_MAX: usize = 10_000;
 /// Of one token.
 const OPEN_MAX_OF_TOKEN: usize = 5_000;
-/// Ended requests that are remembered; beyond them the oldest is forgotten.
+/// Memory that open requests take, roughly, over all tokens; one more is not taken.
+const WEIGHT_MAX: usize = 512 << 20;
+/// Of one token.
+const WEIGHT_MAX_OF_TOKEN: usize = WEIGHT_MAX / 2;
+/// Ended requests that are remembered; beyond them the oldest is forgotten of the token that has most of them, so that no
+/// token can make the outcomes of another be forgotten.
 const ENDED_MAX: usize = 10_000;
 
 /// By what a request is known again after a restart.
@@ -33,6 +38,8 @@ pub(crate) struct Raised {
     pub(crate) mark: Mark,
     /// What was asked, while it waits in the run that took it.
     pub(crate) request: Option<Box<PermissionRequest>>,
+    /// Bytes that it takes while it is open, with the changes that were made to it.
+    weight: usize,
     stage: Stage,
     changes: watch::Sender<()>,
     /// Callers that are waiting for news.
@@ -72,13 +79,17 @@ pub(crate) enum Raising {
 pub(crate) struct Table {
     requests: BTreeMap<u64, Raised>,
     keys: BTreeMap<(String, String), u64>,
-    /// The oldest first.
-    ended: VecDeque<u64>,
+    /// Of each token, the oldest first. No list is empty.
+    ended: BTreeMap<String, VecDeque<u64>>,
+    ended_count: usize,
+    /// Of all that are open.
+    weight: usize,
 }
 
 impl Raised {
-    fn new(mark: Mark, request: Option<Box<PermissionRequest>>, now: Timestamp) -> Self {
-        Self { mark, request, stage: Stage::New, changes: watch::Sender::new(()), listening: 0, contact: now, taken: None }
+    fn new(mark: Mark, request: Option<Box<PermissionRequest>>, weight: usize, now: Timestamp) -> Self {
+        let (stage, changes) = (Stage::New, watch::Sender::new(()));
+        Self { mark, request, weight, stage, changes, listening: 0, contact: now, taken: None }
     }
 
     pub(crate) fn is_ended(&self) -> bool {
@@ -114,28 +125,51 @@ impl Raised {
 }
 
 impl Table {
-    /// `ask`: a number that no other has.
-    pub(crate) fn raise(&mut self, ask: u64, mark: Mark, request: PermissionRequest, now: Timestamp) -> Raising {
+    /// `ask`: a number that no other has. `weight`: bytes that it takes, roughly.
+    pub(crate) fn raise(&mut self, ask: u64, mark: Mark, request: PermissionRequest, weight: usize, now: Timestamp) -> Raising {
         let key = (mark.token.clone(), mark.key.clone());
         if let Some(known) = self.keys.get(&key) {
             let is_same = self.requests.get(known).is_some_and(|raised| raised.mark == mark);
             return if is_same { Raising::Known(*known) } else { Raising::Conflict };
         }
-        let open = self.requests.len() - self.ended.len();
-        let is_its_own = |raised: &&Raised| raised.mark.token == mark.token && !raised.is_ended();
-        if OPEN_MAX <= open || OPEN_MAX_OF_TOKEN <= open && OPEN_MAX_OF_TOKEN <= self.requests.values().filter(is_its_own).count()
-        {
+        if !self.has_room(&mark.token, 1, weight) {
             return Raising::TooMany;
         }
+        self.weight += weight;
         self.keys.insert(key, ask);
-        self.requests.insert(ask, Raised::new(mark, Some(Box::new(request)), now));
+        self.requests.insert(ask, Raised::new(mark, Some(Box::new(request)), weight, now));
         Raising::New
+    }
+
+    /// Whether so many more requests of a token can be open, and take so much.
+    fn has_room(&self, token: &str, more: usize, weight: usize) -> bool {
+        let (open, all) = (self.requests.len() - self.ended_count + more, self.weight + weight);
+        if OPEN_MAX < open || WEIGHT_MAX < all {
+            return false;
+        }
+        if open <= OPEN_MAX_OF_TOKEN && all <= WEIGHT_MAX_OF_TOKEN {
+            return true;
+        }
+        let own = self.requests.values().filter(|raised| raised.mark.token == token && !raised.is_ended());
+        let (count, own) = own.fold((more, weight), |(count, sum), raised| (count + 1, sum + raised.weight));
+        count <= OPEN_MAX_OF_TOKEN && own <= WEIGHT_MAX_OF_TOKEN
+    }
+
+    /// A change of an open request takes so much more. `false`: there is no room for it.
+    pub(crate) fn grow(&mut self, ask: u64, weight: usize) -> bool {
+        let Some(token) = self.requests.get(&ask).map(|raised| raised.mark.token.clone()) else { return false };
+        let has_room = self.has_room(&token, 0, weight);
+        if has_room && let Some(raised) = self.requests.get_mut(&ask) {
+            raised.weight += weight;
+            self.weight += weight;
+        }
+        has_room
     }
 
     /// One that an earlier run of the bridge took. `ended`: how, if it has.
     pub(crate) fn restore(&mut self, ask: u64, mark: Mark, ended: Option<Ended>, now: Timestamp) {
         self.keys.insert((mark.token.clone(), mark.key.clone()), ask);
-        self.requests.insert(ask, Raised::new(mark, None, now));
+        self.requests.insert(ask, Raised::new(mark, None, 0, now));
         if let Some(ended) = ended {
             self.end(ask, ended);
         }
@@ -149,9 +183,12 @@ impl Table {
         self.requests.get(&ask).filter(|raised| raised.mark.token == token)
     }
 
-    /// In the order of their ids.
-    pub(crate) fn all_of_token(&self, token: &str) -> impl Iterator<Item = (u64, &Raised)> {
-        self.requests.iter().filter(move |(_, raised)| raised.mark.token == token).map(|(ask, raised)| (*ask, raised))
+    /// Those that are open first, and so many at most.
+    pub(crate) fn list(&self, token: &str, max: usize, now: Timestamp) -> Vec<Status> {
+        let own = || self.requests.iter().filter(|(_, raised)| raised.mark.token == token);
+        let open = own().filter(|(_, raised)| !raised.is_ended());
+        let listed = open.chain(own().filter(|(_, raised)| raised.is_ended())).take(max);
+        listed.map(|(ask, raised)| raised.status(*ask, now)).collect()
     }
 
     pub(crate) fn held(&mut self, ask: u64, waiting: Waiting) {
@@ -166,15 +203,27 @@ impl Table {
         let Some(raised) = self.requests.get_mut(&ask).filter(|raised| !raised.is_ended()) else { return false };
         raised.stage = Stage::Ended(ended);
         raised.request = None;
+        self.weight -= std::mem::take(&mut raised.weight);
         raised.changes.send_replace(());
-        self.ended.push_back(ask);
-        if ENDED_MAX < self.ended.len()
-            && let Some(oldest) = self.ended.pop_front()
-            && let Some(forgotten) = self.requests.remove(&oldest)
-        {
-            self.keys.remove(&(forgotten.mark.token, forgotten.mark.key));
+        self.ended.entry(raised.mark.token.clone()).or_default().push_back(ask);
+        self.ended_count += 1;
+        if ENDED_MAX < self.ended_count {
+            self.forget();
         }
         true
+    }
+
+    fn forget(&mut self) {
+        let Some((token, of_token)) = self.ended.iter_mut().max_by_key(|(_, of_token)| of_token.len()) else { return };
+        let oldest = of_token.pop_front();
+        if of_token.is_empty() {
+            let token = token.clone();
+            self.ended.remove(&token);
+        }
+        self.ended_count -= 1;
+        if let Some(forgotten) = oldest.and_then(|oldest| self.requests.remove(&oldest)) {
+            self.keys.remove(&(forgotten.mark.token, forgotten.mark.key));
+        }
     }
 
     /// Tells once the caller has taken the outcome; at once where nobody can take it any more.
@@ -229,3 +278,7 @@ pub(crate) fn parse(id: &str) -> Option<u64> {
     let ask = u64::from_str_radix(id, 16).ok()?;
     (text(ask) == id).then_some(ask)
 }
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

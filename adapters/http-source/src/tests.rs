@@ -376,3 +376,137 @@ async fn what_an_earlier_run_took_is_known_again() {
     assert_eq!(delivered.await.expect("told"), Ok(()));
     assert_eq!(rig.raise(&body("going")).await.1["outcome"]["optionId"], "no");
 }
+
+#[tokio::test]
+async fn a_list_is_no_object_and_a_path_is_told_as_a_pointer() {
+    let mut rig = Rig::start().await;
+    let mut listed = body("a");
+    listed["session"] = json!([]);
+    assert_eq!(rig.raise(&listed).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    let mut odd = body("a");
+    odd["places"] = json!({ "real": { "/srv/a.b[0]~": 1 } });
+    let (status, told) = rig.raise(&odd).await;
+    assert_eq!((status, &told["path"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("/places/real/~1srv~1a.b[0]~0")), "{told}");
+    let (id, ..) = rig.held(&body("a")).await;
+    let change = rig.call(Method::PATCH, &format!("/v1/requests/{id}"), Some(&json!([null, null]))).await;
+    assert_eq!(change.0, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(rig.call(Method::GET, &format!("/v1/requests/{id}"), None).await.1["state"], "held");
+}
+
+#[tokio::test]
+async fn what_is_too_much_is_refused_in_few_words() {
+    let rig = Rig::start().await;
+    let with = |key: &str, value: Value| {
+        let mut body = body("a");
+        body[key] = value;
+        body
+    };
+    let long = "x".repeat(1 << 20);
+    for body in [
+        with("options", json!([{ "optionId": "x".repeat(513) }])),
+        with("lifetime", json!(long)),
+        with("permission", json!({ "execute": long })),
+        with("permission", json!({ long.as_str(): "ask" })),
+        with(&long, json!(1)),
+        with("tool_call", json!({ "rawInput": vec![0; 20_000] })),
+    ] {
+        let (status, told) = rig.raise(&body).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(told.to_string().len() < 3_000, "{}", told.to_string().len());
+    }
+}
+
+#[tokio::test]
+async fn an_option_is_as_long_as_it_reads_and_not_as_it_is_spelled() {
+    let mut rig = Rig::start().await;
+    let mut long = body("a");
+    long["options"] = json!([{ "optionId": "\u{1f600}".repeat(512), "kind": "reject_once" }]);
+    let (_, request, _) = rig.held(&long).await;
+    assert_eq!(request.options.as_slice().len(), 1);
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_told_as_json_and_says_what_can() {
+    let rig = Rig::start().await;
+    for (method, path, allowed) in [
+        (Method::PUT, "/v1/requests", "POST,GET,HEAD"),
+        (Method::OPTIONS, "/v1/requests/0000000000000000", "GET,HEAD,DELETE,PATCH"),
+        (Method::TRACE, "/v1/requests/0000000000000000/receipt", "POST"),
+    ] {
+        let call = rig.http.request(method.clone(), format!("http://localhost{path}")).bearer_auth(&rig.token);
+        let answer = call.send().await.expect("an answer");
+        let told = |name| answer.headers().get(name).map(|value| value.to_str().expect("text").to_owned());
+        assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED);
+        assert_eq!(
+            (told("allow").as_deref(), told("content-type").as_deref()),
+            (Some(allowed), Some("application/json")),
+            "{path}"
+        );
+    }
+    let told = rig.call(Method::GET, "/nowhere", None).await.1;
+    assert_eq!(told["error"], "no_such_path");
+    assert_eq!(rig.call(Method::GET, "/v1/requests?room=ops", None).await.0, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn two_tokens_in_one_call_are_none() {
+    let rig = Rig::start().await;
+    let call = rig.http.get("http://localhost/v1/requests").bearer_auth(&rig.token).bearer_auth(&rig.token);
+    assert_eq!(call.send().await.expect("an answer").status(), StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_while_the_bridge_is_busy_leaves_nothing() {
+    let mut rig = Rig::start().await;
+    // The bridge takes nothing, and no more events have room.
+    let filled: Vec<_> = (0..EVENTS_MAX).map(|at| body(&format!("filled {at}"))).collect();
+    let raising = filled.iter().map(|body| {
+        let call = rig.http.post("http://localhost/v1/requests").bearer_auth(&rig.token);
+        call.body(body.to_string()).timeout(Duration::from_secs(2)).send()
+    });
+    for answer in futures_util::future::join_all(raising).await {
+        assert!(answer.is_err(), "nobody has said anything about it");
+    }
+    let mut detached = body("away");
+    detached["detached"] = json!(true);
+    let call = rig.http.post("http://localhost/v1/requests").bearer_auth(&rig.token).body(detached.to_string());
+    assert!(call.timeout(Duration::from_millis(300)).send().await.is_err(), "there is no room for it");
+    // Whoever is served after it was not served for it.
+    let listed = rig.call(Method::GET, "/v1/requests", None).await.1;
+    assert_eq!(listed["requests"].as_array().map(Vec::len), Some(EVENTS_MAX));
+    for _ in 0..EVENTS_MAX {
+        assert!(matches!(rig.asks.next().await, Some(SourceEvent::Requested(..))));
+    }
+    rig.held(&detached).await;
+}
+
+#[tokio::test]
+async fn what_has_ended_cannot_change() {
+    let mut rig = Rig::start().await;
+    let (id, ..) = rig.held(&body("a")).await;
+    rig.call(Method::DELETE, &format!("/v1/requests/{id}"), None).await;
+    assert!(matches!(rig.asks.next().await, Some(SourceEvent::Withdrawn(..))));
+    let change = json!({ "tool_call": { "title": "Destroy" } });
+    let (status, told) = rig.call(Method::PATCH, &format!("/v1/requests/{id}"), Some(&change)).await;
+    assert_eq!((status, &told["ending"]), (StatusCode::OK, &json!("withdrawn")));
+    rig.held(&body("b")).await;
+}
+
+#[tokio::test]
+async fn nobody_keeps_alive_what_another_token_raised() {
+    let mut rig = Rig::with(Duration::from_millis(1_500), Vec::new(), |_| {}).await;
+    let (grant, token) = Grant::new("other", [2; 32], Timestamp::from_unix_millis(0));
+    rig.tokens.add(grant).expect("added");
+    let (id, ..) = rig.held(&body("a")).await;
+    let asking = async {
+        loop {
+            let call = rig.http.get(format!("http://localhost/v1/requests/{id}?wait=1s")).bearer_auth(&token);
+            assert_eq!(call.send().await.expect("an answer").status(), StatusCode::NOT_FOUND);
+        }
+    };
+    let withdrawn = tokio::select! {
+        withdrawn = tokio::time::timeout(Duration::from_secs(10), rig.asks.next()) => withdrawn,
+        () = asking => panic!("it asks on"),
+    };
+    assert!(matches!(withdrawn, Ok(Some(SourceEvent::Withdrawn(_, Withdrawn::AgentGone)))), "{withdrawn:?}");
+}

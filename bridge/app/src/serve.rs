@@ -10,6 +10,7 @@ use bridge_config::Config;
 use bridge_core::Input;
 use bridge_model::SourceName;
 use http_source::{HttpSource, Known, KnownEnd, Listening, Options, Outside};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use policy::Launch;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{self, SignalKind};
@@ -34,6 +35,7 @@ pub(crate) async fn run(args: ServeArgs) -> ExitCode {
         Err(status) => return status,
     };
     log::start(&config.log);
+    allow_more_files();
     // From here on it is no reason to end.
     let (hangup, signals) = match (unix::signal(SignalKind::hangup()), Signals::of_a_service()) {
         (Ok(hangup), Ok(signals)) => (hangup, signals),
@@ -55,6 +57,14 @@ pub(crate) async fn run(args: ServeArgs) -> ExitCode {
             error!("{problem}");
             EXIT_CONFIG.into()
         }
+    }
+}
+
+/// As many files as the system lets it have, since each connection of a program is one.
+fn allow_more_files() {
+    let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));
+    if let Err(problem) = raised {
+        warn!("no more files than at first can be open: {problem}");
     }
 }
 
