@@ -109,7 +109,10 @@ impl FromAgent {
             Ok(raw) if self.wire.options.also_ask_client && understood.is_some() => ClientsTurn::Later(raw.trim().into()),
             Ok(_) | Err(_) => ClientsTurn::Never,
         };
-        state.hold(key, HeldAsk { ask, id: id.to_owned(), session, withdrawn: understood.is_none(), understood, client });
+        state.hold(
+            key,
+            HeldAsk { ask, id: id.to_owned(), session, is_changed: false, withdrawn: understood.is_none(), understood, client },
+        );
         drop(state);
         match asked {
             Ok(request) => self.news.push(SourceEvent::Requested(Box::new(request), Box::default())),
@@ -266,13 +269,7 @@ impl FromAgent {
     /// What a tool call is about has changed in a way that cannot be read: for all that waits in the session, not
     /// knowing is a change. Without a session, for all that waits.
     fn unreadable_update(&mut self, session: Option<&str>) {
-        let state = locked(&self.wire.state);
-        let changed: Vec<_> = state
-            .held()
-            .filter(|held| !held.withdrawn && session.is_none_or(|session| held.session == session))
-            .map(|held| held.ask)
-            .collect();
-        drop(state);
+        let changed = locked(&self.wire.state).may_have_changed(session);
         let news = |ask| SourceEvent::Changed { ask: self.wire.reply_to(ask), now: None };
         self.news.extend(changed.into_iter().map(news));
     }

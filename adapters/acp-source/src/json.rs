@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::plain::is_plain;
+
 /// The members of a JSON-RPC message that matter here, as raw text. Of repeated members the last counts, except that
 /// `methods` keeps all: readers differ in which one they take.
 #[derive(Debug, Default)]
@@ -146,7 +148,12 @@ pub(crate) fn text(raw: &RawValue) -> Option<String> {
 }
 
 /// Reads any value, lone surrogates made visible.
+///
+/// `None` also for what could not be kept and read again as it is.
 pub(crate) fn read<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+    if raw.get().starts_with(['{', '[']) && !is_plain(&spell_out_lone_surrogates(raw.get())) {
+        return None;
+    }
     serde_json::from_str(raw.get()).ok().or_else(|| serde_json::from_str(&spell_out_lone_surrogates(raw.get())).ok())
 }
 

@@ -14,6 +14,7 @@ mod calls;
 mod from_agent;
 mod from_client;
 mod json;
+mod plain;
 mod pump;
 mod replies;
 pub mod shape;
@@ -32,6 +33,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio::sync::{mpsc, watch};
 
 pub use agent::{Agent, ExitHow, widen};
+pub use plain::is_plain;
 pub use replies::AcpReplies;
 pub use wire::Flow;
 

@@ -22,6 +22,7 @@ pub struct AcpReplies {
     to_agent: mpsc::Sender<ToAgent>,
     /// `None`: the client is never asked.
     to_client: Option<ClientSender>,
+    wire: Arc<Wire>,
 }
 
 type ClientSender = mpsc::SyncSender<ToClient>;
@@ -42,7 +43,7 @@ impl AcpReplies {
     pub(crate) fn start(wire: Arc<Wire>) -> io::Result<Self> {
         let to_client = wire.options.also_ask_client.then(|| start_telling_client(Arc::clone(&wire))).transpose()?;
         let (to_agent, for_agent) = mpsc::channel::<ToAgent>();
-        let cancel = to_client.clone();
+        let (cancel, own) = (to_client.clone(), Arc::clone(&wire));
         let write = move || {
             for ToAgent { ask, outcome, written } in for_agent {
                 // Whoever asked may have stopped waiting.
@@ -50,12 +51,13 @@ impl AcpReplies {
             }
         };
         thread::Builder::new().name("acp-replies".into()).spawn(write)?;
-        Ok(Self { to_agent, to_client })
+        Ok(Self { to_agent, to_client, wire: own })
     }
 }
 
 impl Replies for AcpReplies {
     fn asked(&self, to: &ReplyTo, _: &Waiting) {
+        locked(&self.wire.state).is_asked(to.ask);
         send(self.to_client.as_ref(), ToClient::Ask(to.ask));
     }
 
@@ -108,11 +110,20 @@ fn reply(wire: &Wire, to_client: Option<&ClientSender>, ask: u64, outcome: &Outc
     }
     drop(state);
     wire.tell_room();
-    let told = if held.withdrawn { &Outcome::Cancelled } else { outcome };
+    // What was chosen was chosen for what it was before.
+    let is_void = held.withdrawn || held.is_changed && !refuses(outcome);
+    let told = if is_void { &Outcome::Cancelled } else { outcome };
     agent.answer(&held.id, told).map_err(|_| SourceError::Gone)?;
     drop(agent);
     if client_was_asked {
         send(to_client, ToClient::Cancel(held.id));
     }
     if told == outcome { Ok(()) } else { Err(SourceError::Withdrawn) }
+}
+
+fn refuses(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Selected(offered) => offered.option().kind.refuses(),
+        Outcome::Cancelled => true,
+    }
 }

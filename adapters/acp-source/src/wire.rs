@@ -62,6 +62,8 @@ pub(crate) struct HeldAsk {
     pub(crate) session: String,
     /// `None`: it was not understood.
     pub(crate) understood: Option<Understood>,
+    /// It has changed since people were asked, so that what they chose was something else.
+    pub(crate) is_changed: bool,
     /// It needs no person's answer any more; `cancelled` is on its way.
     pub(crate) withdrawn: bool,
     pub(crate) client: ClientsTurn,
@@ -169,6 +171,25 @@ impl State {
         Some(request)
     }
 
+    /// What is held in a session, or all that is held, may have changed in any way; which that is.
+    pub(crate) fn may_have_changed(&mut self, session: Option<&str>) -> Vec<u64> {
+        let is_meant = |held: &&mut HeldAsk| !held.withdrawn && session.is_none_or(|session| held.session == session);
+        let meant = self.held.values_mut().filter(is_meant);
+        meant
+            .map(|held| {
+                held.is_changed = true;
+                held.ask
+            })
+            .collect()
+    }
+
+    /// People are asked about it as it is now.
+    pub(crate) fn is_asked(&mut self, ask: u64) {
+        if let Some(held) = self.held.values_mut().find(|held| held.ask == ask) {
+            held.is_changed = false;
+        }
+    }
+
     pub(crate) fn next_ask(&mut self) -> u64 {
         self.last_ask += 1;
         self.last_ask
@@ -185,6 +206,7 @@ impl State {
         let changed = about.filter_map(|held| {
             let about = held.understood.as_mut()?.call.as_mut()?;
             let is_changed = update.is_none_or(|update| is_changed(about, update));
+            held.is_changed |= is_changed;
             if let Some(update) = update.filter(|_| is_changed) {
                 about.shown = laid_over(std::mem::take(&mut about.shown), update.clone());
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bridge_core::wording;
-use bridge_model::{Ending, PersonId, RoomName, Timestamp, ToolKind};
+use bridge_model::{Ending, RoomName, Timestamp, ToolKind};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -42,10 +42,6 @@ pub(crate) struct Raise {
     #[serde(default)]
     #[schema(value_type = Option<String>, format = "room")]
     pub(crate) room: Option<RoomName>,
-    /// Who launched the agent, by their id in the room's service.
-    #[serde(default)]
-    #[schema(value_type = Option<String>)]
-    pub(crate) requester: Option<PersonId>,
     /// Narrows the policy for this request: `{"execute": "ask", "default": "auto_deny"}`, or `"title:TEXT"`.
     #[serde(default)]
     #[schema(schema_with = narrowing)]

@@ -233,7 +233,6 @@ impl Client {
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
     pub room: Option<RoomName>,
-    pub requester: Option<String>,
     pub launch: Launch,
     pub detached: bool,
 }
@@ -255,8 +254,6 @@ pub fn body(key: &str, request: &PermissionRequest, wishes: &Wishes) -> Vec<u8> 
         session: Asker,
         #[serde(skip_serializing_if = "Option::is_none")]
         room: Option<&'a RoomName>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        requester: Option<&'a str>,
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         permission: BTreeMap<String, &'static str>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -282,7 +279,6 @@ pub fn body(key: &str, request: &PermissionRequest, wishes: &Wishes) -> Vec<u8> 
             mode: session.mode.clone(),
         },
         room: wishes.room.as_ref(),
-        requester: wishes.requester.as_deref(),
         permission: wishes.launch.verdicts.all().map(|(key, verdict)| (key.to_string(), verdict.name())).collect(),
         lifetime: wishes.launch.lifetime.map(|span| humantime::format_duration(span).to_string()),
         detached: wishes.detached,

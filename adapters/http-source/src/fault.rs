@@ -64,6 +64,11 @@ impl Fault {
         Self::of(StatusCode::CONFLICT, "conflict", message)
     }
 
+    pub(crate) fn taken() -> Self {
+        let message = "what was chosen under this key was taken already; what is asked again needs a key of its own";
+        Self::of(StatusCode::CONFLICT, "taken", message)
+    }
+
     pub(crate) fn not_settled() -> Self {
         Self::of(StatusCode::CONFLICT, "not_settled", "the request still waits, so there is no outcome to take")
     }

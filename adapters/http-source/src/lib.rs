@@ -19,7 +19,7 @@ mod shared;
 mod table;
 mod tokens;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,12 +62,21 @@ pub struct Options {
     /// Where the tokens are.
     pub folder: PathBuf,
     /// The rooms that there are.
-    pub rooms: BTreeSet<RoomName>,
+    pub rooms: BTreeMap<RoomName, RoomFacts>,
+    /// Which one is asked where a request names none.
+    pub room: Option<RoomName>,
     /// The operator's policy as it is now. It says what a request may not widen; the bridge itself narrows by it.
     pub policy: watch::Receiver<Arc<Policy>>,
     /// How long a caller may be away before its requests are withdrawn that are not detached.
     pub lease: Duration,
     pub outside: Outside,
+}
+
+/// What a caller has to know of a room.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RoomFacts {
+    /// Whoever asks may not answer, so that it has to be known who that is.
+    pub asks_who_launched: bool,
 }
 
 /// A request that an earlier run of the bridge took.

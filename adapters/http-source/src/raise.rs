@@ -1,16 +1,18 @@
 //! From a body to a permission request.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use acp_source::shape::{self, Fields};
 use bridge_core::Terms;
-use bridge_model::{PermissionRequest, Places, ReplyTo, Session, SessionId, ToolCall};
+use bridge_model::{PermissionRequest, Places, ReplyTo, RoomName, Session, SessionId, ToolCall};
 use data_encoding::HEXLOWER;
 use policy::{Key, Launch, Policy, Verdict, Verdicts};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
+use crate::RoomFacts;
 use crate::api::{Asker, Change, Raise, WherePaths};
 use crate::fault::Fault;
 use crate::read::escaped;
@@ -27,7 +29,10 @@ const SPAN_MAX: usize = 100;
 /// What may be asked, and under which policy.
 pub(crate) struct Bounds<'a> {
     pub(crate) policy: &'a Policy,
-    pub(crate) has_room: &'a dyn Fn(&str) -> bool,
+    /// Whether each has to know who asks.
+    pub(crate) rooms: &'a BTreeMap<RoomName, RoomFacts>,
+    /// The one that is asked where none is named.
+    pub(crate) default: Option<&'a RoomName>,
 }
 
 /// The request that a body asks for, but for whom it is to be told, and the terms that it is under.
@@ -49,18 +54,18 @@ pub(crate) fn request(
         let most = format!("use at most {OPTION_ID_MAX} characters");
         return Err(Fault::unprocessable(&format!("/options/{at}/optionId"), &most));
     }
-    if let Some(room) = &raise.room {
-        if !grant.may_ask(room) {
-            return Err(Fault::forbidden(&format!("this token may not ask the room {:?}", room.as_str())));
-        }
-        if !(bounds.has_room)(room.as_str()) {
-            return Err(Fault::unprocessable("/room", "there is no room of this name"));
-        }
+    let room = raise.room.as_ref().or(bounds.default);
+    let room =
+        room.ok_or_else(|| Fault::unprocessable("/room", "name the room; none is configured for programs (`http.room`)"))?;
+    if !grant.may_ask(room) {
+        return Err(Fault::forbidden(&format!("this token may not ask the room {:?}", room.as_str())));
     }
-    if let (Some(asked), Some(own)) = (&raise.requester, &grant.requester)
-        && asked != own
-    {
-        return Err(Fault::forbidden("this token is for another requester"));
+    let Some(facts) = bounds.rooms.get(room) else {
+        return Err(Fault::unprocessable("/room", "there is no room of this name"));
+    };
+    if facts.asks_who_launched && grant.requester.is_none() {
+        let what = "whoever asks may not answer in this room, so the token has to say who that is: `token new --requester ID`";
+        return Err(Fault::forbidden(what));
     }
     let launch = launch(raise)?;
     if let Err(widens) = bounds.policy.check(&launch, raise.detached) {
@@ -75,12 +80,12 @@ pub(crate) fn request(
         tool_call: Some(tool_call(&raise.tool_call)),
         options,
         meta: raise.meta.clone().map(Value::Object),
-        places: raise.places.as_ref().map(places),
+        places: Some(places(raise.places.as_ref(), grant)),
     };
     let terms = Terms {
-        room: raise.room.clone(),
+        room: Some(room.clone()),
         launches: [grant.launch.clone(), launch].into_iter().filter(|launch| *launch != Launch::default()).collect(),
-        requester: grant.requester.clone().or_else(|| raise.requester.clone()),
+        requester: grant.requester.clone(),
         detached: raise.detached,
         comes_back: None,
     };
@@ -93,16 +98,20 @@ fn characters(text: &RawValue) -> usize {
 }
 
 /// A request as it is after a change; `None`: it cannot be told.
-pub(crate) fn changed(change: &Change, before: &PermissionRequest) -> Option<PermissionRequest> {
+pub(crate) fn changed(change: &Change, before: &PermissionRequest, grant: &Grant) -> Option<PermissionRequest> {
     let call = change.tool_call.as_ref()?;
-    Some(PermissionRequest { tool_call: Some(tool_call(call)), places: change.places.as_ref().map(places), ..before.clone() })
+    Some(PermissionRequest {
+        tool_call: Some(tool_call(call)),
+        places: Some(places(change.places.as_ref(), grant)),
+        ..before.clone()
+    })
 }
 
 /// SHA-256, in hexadecimal digits, of what is asked and under which terms. Who asks, and from where, may differ when it is raised
 /// again.
 pub(crate) fn digest(raise: &Raise) -> String {
-    let Raise { tool_call, options, title, description, meta, room, requester, permission, lifetime, detached, .. } = raise;
-    let asked = (tool_call, options, title, description, meta, room, requester, permission, lifetime, detached);
+    let Raise { tool_call, options, title, description, meta, room, permission, lifetime, detached, .. } = raise;
+    let asked = (tool_call, options, title, description, meta, room, permission, lifetime, detached);
     // These types hold nothing that JSON cannot.
     HEXLOWER.encode(&Sha256::digest(serde_json::to_vec(&asked).unwrap_or_default()))
 }
@@ -125,8 +134,11 @@ fn session(asker: &Asker) -> Session {
     }
 }
 
-fn places(told: &WherePaths) -> Places {
-    Places { root: told.root.clone(), real: told.real.clone() }
+/// What a caller says of it counts only where its token is trusted with that: by it a rule may allow without a person. All else
+/// is outside of the workspace.
+fn places(told: Option<&WherePaths>, grant: &Grant) -> Places {
+    let told = told.filter(|_| grant.trust_paths);
+    told.map_or_else(Places::default, |told| Places { root: told.root.clone(), real: told.real.clone() })
 }
 
 fn launch(raise: &Raise) -> Result<Launch, Fault> {

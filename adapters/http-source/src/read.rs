@@ -3,9 +3,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use acp_source::is_plain;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_path_to_error::{Path, Segment};
 
 use crate::fault::Fault;
@@ -17,6 +18,9 @@ pub(crate) const VALUES_MAX: usize = 20_000;
 pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     if VALUES_MAX < values(body) {
         return Err(Fault::unprocessable("", &format!("use at most {VALUES_MAX} values")));
+    }
+    if std::str::from_utf8(body).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok() && !is_plain(text)) {
+        return Err(Fault::unprocessable("", "it is nested too deeply, or has a member that cannot be kept as it stands"));
     }
     let mut reader = serde_json::Deserializer::from_slice(body);
     let read: Object<T> = serde_path_to_error::deserialize(&mut reader)

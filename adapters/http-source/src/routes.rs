@@ -18,6 +18,7 @@ use utoipa::{IntoParams, OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::Options;
 use crate::api::{Change, Listed, Problem, Raise, Status};
 use crate::body::Body;
 use crate::fault::Fault;
@@ -81,7 +82,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     (status = 400, description = "The body cannot be read, or something stands after the path", body = Problem),
     (status = 401, description = "No token, or none that is known", body = Problem, headers(("www-authenticate"))),
     (status = 403, description = "The token may not ask for this", body = Problem),
-    (status = 409, description = "Something else was raised under this key", body = Problem),
+    (status = 409, description = "Something else was raised under this key, or its outcome was taken", body = Problem),
     (status = 408, description = "The body took too long to arrive", body = Problem),
     (status = 413, description = "The body is too large", body = Problem),
     (status = 422, description = "The body is not such a request; `path` says where", body = Problem),
@@ -91,6 +92,7 @@ async fn raised(Shares(shared): Shares<Arc<Shared>>, grant: Holder, _: Asked<Not
     let ask = match raise_once(&shared, &grant.0, &body.bytes).await? {
         (ask, Raising::New) | (_, Raising::Known(ask)) => ask,
         (_, Raising::Conflict) => return Err(Fault::conflict()),
+        (_, Raising::Taken) => return Err(Fault::taken()),
         (_, Raising::TooMany) => return Err(Fault::too_many("too many requests are open; wait for some of them to end")),
     };
     // It may be long, and others wait.
@@ -107,11 +109,11 @@ async fn raise_once(shared: &Shared, grant: &Grant, body: &[u8]) -> Result<(u64,
     let ask = shared.next_ask();
     let (request, mut terms) = {
         let policy = Arc::clone(&shared.options.policy.borrow());
-        let has_room = |name: &str| shared.options.rooms.iter().any(|room| room.as_str() == name);
-        raise::request(&raise, shared.reply_to(ask), grant, &Bounds { policy: &policy, has_room: &has_room })?
+        let Options { rooms, room, .. } = &shared.options;
+        raise::request(&raise, shared.reply_to(ask), grant, &Bounds { policy: &policy, rooms, default: room.as_ref() })?
     };
     let digest = raise::digest(&raise);
-    let mark = Mark { token: grant.name.clone(), key: raise.key, digest, detached: raise.detached };
+    let mark = Mark { token: grant.id(), key: raise.key, digest, detached: raise.detached };
     terms.comes_back = serde_json::to_string(&mark).ok();
     let mut table = shared.table();
     let raising = table.raise(ask, mark, request.clone(), weight(body), shared.now());
@@ -133,7 +135,7 @@ fn weight(body: &[u8]) -> usize {
     (status = 401, description = "No token, or none that is known", body = Problem, headers(("www-authenticate"))),
     (status = 503, description = "The bridge cannot read its tokens", body = Problem, headers(("retry-after" = u64)))))]
 async fn list(Shares(shared): Shares<Arc<Shared>>, grant: Holder, _: Asked<Nothing>) -> Json<Listed> {
-    Json(Listed { requests: shared.table().list(&grant.0.name, LISTED_MAX, shared.now()) })
+    Json(Listed { requests: shared.table().list(&grant.0.id(), LISTED_MAX, shared.now()) })
 }
 
 /// Nothing stands after the path.
@@ -249,16 +251,16 @@ async fn change(
     let room = shared.room_to_tell().await.ok_or_else(Fault::ending)?;
     let change: Change = read(&body.bytes)?;
     let mut table = shared.table();
-    let raised = table.of_token(ask, &grant.0.name).ok_or_else(Fault::not_found)?;
+    let raised = table.of_token(ask, &grant.0.id()).ok_or_else(Fault::not_found)?;
     // What has ended stays as it is.
     if !raised.is_ended() {
-        let now = raised.request.as_ref().and_then(|before| raise::changed(&change, before));
+        let now = raised.request.as_ref().and_then(|before| raise::changed(&change, before, &grant.0));
         if !table.grow(ask, weight(&body.bytes)) {
             return Err(Fault::too_many("too much waits that has not ended; wait for some of it to end"));
         }
         room.send(SourceEvent::Changed { ask: shared.reply_to(ask), now: now.map(Box::new) });
     }
-    let status = table.of_token(ask, &grant.0.name).map(|raised| raised.status(ask, shared.now()));
+    let status = table.of_token(ask, &grant.0.id()).map(|raised| raised.status(ask, shared.now()));
     status.map(Json).ok_or_else(Fault::not_found)
 }
 
@@ -294,22 +296,27 @@ async fn news(
     loop {
         let mut changes = {
             let table = shared.table();
-            let raised = table.of_token(ask, &grant.name).ok_or_else(Fault::not_found)?;
+            let raised = table.of_token(ask, &grant.id()).ok_or_else(Fault::not_found)?;
             if !waits(raised) {
-                return Ok(raised.status(ask, shared.now()));
+                break;
             }
             raised.changes()
         };
         if timeout_at(until, changes.changed()).await.is_err() {
-            drop(listens);
-            return own(shared, ask, grant);
+            break;
         }
     }
+    drop(listens);
+    // It may have been revoked meanwhile.
+    if !shared.tokens.has(grant).unwrap_or(false) {
+        return Err(Fault::unauthorized());
+    }
+    own(shared, ask, grant)
 }
 
 fn own(shared: &Arc<Shared>, ask: u64, grant: &Grant) -> Result<Status, Fault> {
     let table = shared.table();
-    table.of_token(ask, &grant.name).map(|raised| raised.status(ask, shared.now())).ok_or_else(Fault::not_found)
+    table.of_token(ask, &grant.id()).map(|raised| raised.status(ask, shared.now())).ok_or_else(Fault::not_found)
 }
 
 /// A caller that waits. It stops however its connection ends.

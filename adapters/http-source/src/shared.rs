@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bridge_core::SourceEvent;
-use bridge_model::{Ending, ReplyTo, Timestamp, Withdrawn};
+use bridge_model::{Delivery, Ending, ReplyTo, Timestamp, Withdrawn};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::warn;
 
 use crate::body::Bytes;
 use crate::table::Table;
-use crate::tokens::Tokens;
+use crate::tokens::{Grant, Tokens};
 use crate::{Known, Options, ended, mark};
 
 /// How often callers who are gone are looked for.
@@ -71,9 +71,19 @@ impl Shared {
                 warn!("a request of an earlier run is not known again, so its caller cannot ask for it");
                 continue;
             };
+            let is_taken =
+                known.ended.as_ref().is_some_and(|end| matches!(end.ending, Ending::Answered { delivery: Delivery::Taken, .. }));
             let end = known.ended.map(|end| ended(end.outcome.as_deref(), Some(&end.ending), end.at));
-            table.restore(known.from.ask, mark, end, now);
+            table.restore(known.from.ask, mark, end, is_taken, now);
         }
+    }
+
+    /// What tokens have raised that are none any more.
+    fn revoked(&self) -> Vec<u64> {
+        // Where they cannot be read nothing is known of them.
+        let Ok(tokens) = self.tokens.all() else { return Vec::new() };
+        let ids: Vec<_> = tokens.iter().map(Grant::id).collect();
+        self.table().of_others(&ids)
     }
 
     /// A request is taken back. What it was need not be told to anybody any more. `false`: the bridge is ending.
@@ -100,7 +110,8 @@ pub(crate) fn watch_leases(shared: &Arc<Shared>) {
             let since =
                 shared.now().unix_millis().saturating_sub(u64::try_from(shared.options.lease.as_millis()).unwrap_or(u64::MAX));
             let abandoned = shared.table().abandoned(Timestamp::from_unix_millis(since));
-            for ask in abandoned {
+            let revoked = shared.revoked();
+            for ask in abandoned.into_iter().chain(revoked) {
                 shared.withdraw(ask, Withdrawn::AgentGone).await;
             }
         }

@@ -25,7 +25,7 @@ const ENDED_MAX: usize = 10_000;
 /// By what a request is known again after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark {
-    /// The token that raised it, by name.
+    /// The token that raised it, by its id.
     pub(crate) token: String,
     /// The caller's own name for it.
     pub(crate) key: String,
@@ -48,6 +48,8 @@ pub(crate) struct Raised {
     contact: Timestamp,
     /// Told once the caller has the outcome.
     taken: Option<oneshot::Sender<Result<(), SourceError>>>,
+    /// The caller has said that it has the outcome.
+    is_taken: bool,
 }
 
 enum Stage {
@@ -72,6 +74,8 @@ pub(crate) enum Raising {
     Known(u64),
     /// Something else was raised under its key.
     Conflict,
+    /// The same was raised before, and its outcome was taken.
+    Taken,
     TooMany,
 }
 
@@ -89,7 +93,7 @@ pub(crate) struct Table {
 impl Raised {
     fn new(mark: Mark, request: Option<Box<PermissionRequest>>, weight: usize, now: Timestamp) -> Self {
         let (stage, changes) = (Stage::New, watch::Sender::new(()));
-        Self { mark, request, weight, stage, changes, listening: 0, contact: now, taken: None }
+        Self { mark, request, weight, stage, changes, listening: 0, contact: now, taken: None, is_taken: false }
     }
 
     pub(crate) fn is_ended(&self) -> bool {
@@ -130,7 +134,12 @@ impl Table {
         let key = (mark.token.clone(), mark.key.clone());
         if let Some(known) = self.keys.get(&key) {
             let is_same = self.requests.get(known).is_some_and(|raised| raised.mark == mark);
-            return if is_same { Raising::Known(*known) } else { Raising::Conflict };
+            let is_taken = self.requests.get(known).is_some_and(|raised| raised.is_taken);
+            return match (is_same, is_taken) {
+                (true, false) => Raising::Known(*known),
+                (true, true) => Raising::Taken,
+                (false, _) => Raising::Conflict,
+            };
         }
         if !self.has_room(&mark.token, 1, weight) {
             return Raising::TooMany;
@@ -167,11 +176,17 @@ impl Table {
     }
 
     /// One that an earlier run of the bridge took. `ended`: how, if it has.
-    pub(crate) fn restore(&mut self, ask: u64, mark: Mark, ended: Option<Ended>, now: Timestamp) {
+    pub(crate) fn restore(&mut self, ask: u64, mark: Mark, ended: Option<Ended>, is_taken: bool, now: Timestamp) {
+        if self.has(ask) {
+            return;
+        }
         self.keys.insert((mark.token.clone(), mark.key.clone()), ask);
         self.requests.insert(ask, Raised::new(mark, None, 0, now));
         if let Some(ended) = ended {
             self.end(ask, ended);
+        }
+        if let Some(raised) = self.requests.get_mut(&ask) {
+            raised.is_taken = is_taken;
         }
     }
 
@@ -238,6 +253,7 @@ impl Table {
     /// The caller has the outcome. `false`: there is none yet.
     pub(crate) fn taken(&mut self, ask: u64) -> bool {
         let Some(raised) = self.requests.get_mut(&ask).filter(|raised| raised.is_ended()) else { return false };
+        raised.is_taken = true;
         if let Some(taken) = raised.taken.take() {
             let _ = taken.send(Ok(()));
         }
@@ -261,10 +277,21 @@ impl Table {
             if !raised.is_ended() {
                 abandoned.push(*ask);
             } else if let Some(taken) = raised.taken.take() {
+                // Its card says from now on that nothing was allowed, and so it is.
+                let words = "Its caller was gone for too long, so that it was not delivered. Nothing was allowed.".to_owned();
+                raised.stage = Stage::Ended(Ended { outcome: None, how: HowEnded::Withdrawn, words });
                 let _ = taken.send(Err(SourceError::Gone));
             }
         }
         abandoned
+    }
+}
+
+impl Table {
+    /// Open requests of tokens that are none of these.
+    pub(crate) fn of_others(&self, tokens: &[String]) -> Vec<u64> {
+        let is_other = |raised: &Raised| !raised.is_ended() && !tokens.contains(&raised.mark.token);
+        self.requests.iter().filter(|(_, raised)| is_other(raised)).map(|(ask, _)| *ask).collect()
     }
 }
 

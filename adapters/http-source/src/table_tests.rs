@@ -24,9 +24,9 @@ fn request() -> PermissionRequest {
 #[test]
 fn no_token_makes_the_outcomes_of_another_be_forgotten() {
     let mut table = Table::default();
-    table.restore(0, mark("quiet", 0), Some(ended(None, None, None)), NOW);
+    table.restore(0, mark("quiet", 0), Some(ended(None, None, None)), false, NOW);
     for ask in 1..=u64::try_from(ENDED_MAX).expect("a number") + 10 {
-        table.restore(ask, mark("loud", ask), Some(ended(None, None, None)), NOW);
+        table.restore(ask, mark("loud", ask), Some(ended(None, None, None)), false, NOW);
     }
     assert!(table.of_token(0, "quiet").is_some());
     assert!(table.of_token(1, "loud").is_none() && table.of_token(12, "loud").is_some());

@@ -40,7 +40,10 @@ impl Rig {
         let options = Options {
             name: SourceName::new("http"),
             folder: folder.path().to_owned(),
-            rooms: [RoomName::new(ROOM)].into(),
+            rooms: [(ROOM, false), ("careful", true), ("other", false)]
+                .map(|(name, asks_who_launched)| (RoomName::new(name), RoomFacts { asks_who_launched }))
+                .into(),
+            room: Some(RoomName::new(ROOM)),
             policy,
             lease,
             outside: Outside { now: Arc::new(now), random },
@@ -127,7 +130,7 @@ fn answered() -> Ending {
 async fn a_request_is_held_and_its_outcome_is_the_agents_own_option() {
     let mut rig = Rig::start().await;
     let (id, request, terms) = rig.held(&body("a")).await;
-    assert_eq!((request.kind(), terms.detached, terms.room), (bridge_model::ToolKind::Execute, false, None));
+    assert_eq!((request.kind(), terms.detached, terms.room), (bridge_model::ToolKind::Execute, false, Some(RoomName::new(ROOM))));
     assert!(terms.comes_back.is_some());
     let path = format!("/v1/requests/{id}");
     assert_eq!(rig.call(Method::GET, &path, None).await.1["state"], "held");
@@ -142,9 +145,10 @@ async fn a_request_is_held_and_its_outcome_is_the_agents_own_option() {
         assert_eq!(rig.call(Method::POST, &format!("{path}/receipt"), None).await.0, StatusCode::OK);
     }
     assert_eq!(delivered.await.expect("told"), Ok(()));
-    // Raised again it is the same, and not asked again.
+    // What was taken is there by its id, and is not had once more by raising the same again.
+    assert_eq!(rig.call(Method::GET, &path, None).await.1["outcome"], told["outcome"]);
     let (status, again) = rig.raise(&body("a")).await;
-    assert_eq!((status, &again["id"], &again["outcome"]), (StatusCode::OK, &json!(id), &told["outcome"]));
+    assert_eq!((status, &again["error"]), (StatusCode::CONFLICT, &json!("taken")));
     assert_eq!(rig.call(Method::GET, "/v1/requests", None).await.1["requests"].as_array().map(Vec::len), Some(1));
 }
 
@@ -250,7 +254,12 @@ async fn what_is_wrong_is_told_with_its_place() {
     }
     let elsewhere = with("room", json!("elsewhere"));
     assert_eq!(rig.raise(&elsewhere).await.0, StatusCode::FORBIDDEN);
-    assert_eq!(rig.raise(&with("requester", json!("bob"))).await.0, StatusCode::FORBIDDEN);
+    assert_eq!(rig.raise(&with("requester", json!("bob"))).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    let deep = (0..110).fold(json!(1), |value, _| json!([value]));
+    let odd = json!({ "a": { "$serde_json::private::RawValue": "[1]" } });
+    for input in [deep, odd] {
+        assert_eq!(rig.raise(&with("tool_call", json!({ "rawInput": input }))).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    }
     let call = async |body: String| rig.call_as(&rig.token, Method::POST, "/v1/requests", Some(body)).await.0;
     assert_eq!(call("{".to_owned()).await, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(call(format!("{} {{}}", body("a"))).await, StatusCode::UNPROCESSABLE_ENTITY);
@@ -272,12 +281,54 @@ async fn what_a_token_and_a_request_narrow_reaches_the_bridge() {
     let mut narrow = body("a");
     narrow["permission"] = json!({ "fetch": "auto_deny" });
     narrow["lifetime"] = json!("2m");
-    narrow["room"] = json!(ROOM);
     narrow["detached"] = json!(true);
     let (_, _, terms) = rig.held(&narrow).await;
     let asked = Launch { verdicts: denies(bridge_model::ToolKind::Fetch), lifetime: Some(Duration::from_mins(2)) };
     assert_eq!(terms.launches, [own, asked]);
     assert_eq!((terms.room, terms.requester, terms.detached), (Some(RoomName::new(ROOM)), Some(PersonId::new("ada")), true));
+}
+
+#[tokio::test]
+async fn a_token_asks_no_room_that_it_may_not_also_not_by_leaving_it_out() {
+    let elsewhere = Rig::with(Duration::from_mins(1), Vec::new(), |grant| grant.rooms = vec![RoomName::new("other")]).await;
+    assert_eq!(elsewhere.raise(&body("a")).await.0, StatusCode::FORBIDDEN);
+    let mut careful = body("b");
+    careful["room"] = json!("careful");
+    let rig = Rig::start().await;
+    let (status, told) = rig.raise(&careful).await;
+    assert_eq!((status, told["message"].as_str().map(|text| text.contains("--requester"))), (StatusCode::FORBIDDEN, Some(true)));
+}
+
+#[tokio::test]
+async fn where_paths_lead_is_believed_of_nobody_who_is_not_trusted_with_it() {
+    let mut told = body("a");
+    told["session"] = json!({ "cwd": "/" });
+    told["places"] = json!({ "root": "/work", "real": { "/etc/shadow": "/work/x" } });
+    let mut rig = Rig::start().await;
+    assert_eq!(rig.held(&told).await.1.places, Some(bridge_model::Places::default()));
+    let mut trusted = Rig::with(Duration::from_mins(1), Vec::new(), |grant| grant.trust_paths = true).await;
+    let places = trusted.held(&told).await.1.places.expect("places");
+    assert_eq!((places.root.as_deref(), places.real.len()), (Some("/work"), 1));
+}
+
+#[tokio::test]
+async fn a_revoked_token_loses_what_waits_and_is_told_nothing_more() {
+    let mut rig = Rig::start().await;
+    let mut detached = body("a");
+    detached["detached"] = json!(true);
+    let (id, request, _) = rig.held(&detached).await;
+    let listening = {
+        let call = rig.http.get(format!("http://localhost/v1/requests/{id}?wait=30s")).bearer_auth(&rig.token);
+        tokio::spawn(async move { call.send().await.expect("an answer").status() })
+    };
+    rig.tokens.revoke("ci").expect("revoked");
+    let withdrawn = rig.asks.next().await;
+    assert!(matches!(&withdrawn, Some(SourceEvent::Withdrawn(to, Withdrawn::AgentGone)) if *to == request.from));
+    assert_eq!(listening.await.expect("told"), StatusCode::UNAUTHORIZED);
+    // A new token of the same name is another one.
+    let (grant, token) = Grant::new("ci", [9; 32], Timestamp::from_unix_millis(0));
+    rig.tokens.add(grant).expect("added");
+    assert_eq!(rig.call_as(&token, Method::GET, "/v1/requests", None).await.1, json!({ "requests": [] }));
 }
 
 #[tokio::test]
@@ -333,8 +384,11 @@ async fn a_caller_that_is_gone_loses_what_is_not_detached() {
 #[tokio::test]
 async fn an_outcome_that_nobody_comes_for_is_not_delivered() {
     let mut rig = Rig::with(Duration::from_secs(1), Vec::new(), |_| {}).await;
-    let (_, request, _) = rig.held(&body("a")).await;
+    let (id, request, _) = rig.held(&body("a")).await;
     assert_eq!(rig.reply(&request, 0, answered()).await.expect("told"), Err(SourceError::Gone));
+    // Its card says that nothing was allowed, and that stays true.
+    let (_, told) = rig.call(Method::GET, &format!("/v1/requests/{id}"), None).await;
+    assert_eq!((&told["ending"], told.get("outcome")), (&json!("withdrawn"), None));
 }
 
 #[tokio::test]

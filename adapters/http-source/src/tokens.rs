@@ -52,6 +52,9 @@ pub struct Grant {
     /// Who launches the agents that it is for. `None`: each request says.
     #[serde(default)]
     pub requester: Option<PersonId>,
+    /// What its callers say of where paths lead is believed, by which rules may go.
+    #[serde(default)]
+    pub trust_paths: bool,
     pub made: Timestamp,
     /// SHA-256 of the token, in hexadecimal digits.
     hash: String,
@@ -83,10 +86,16 @@ impl Grant {
             rooms: Vec::new(),
             launch: Launch::default(),
             requester: None,
+            trust_paths: false,
             made,
             hash: HEXLOWER.encode(&hash(&text)),
         };
         (grant, text)
+    }
+
+    /// What its requests are known by: a new token of an old name is another one.
+    pub(crate) fn id(&self) -> String {
+        format!("{}:{}", self.name, self.hash.get(..16).unwrap_or_default())
     }
 
     /// Whether it may ask this room.
@@ -106,6 +115,11 @@ impl Tokens {
     /// All of them, in the order of their names.
     pub fn all(&self) -> Result<Vec<Grant>, TokensError> {
         Ok(self.read()?.to_vec())
+    }
+
+    /// Whether this grant still counts.
+    pub(crate) fn has(&self, grant: &Grant) -> Result<bool, TokensError> {
+        Ok(self.read()?.iter().any(|other| other == grant))
     }
 
     pub fn add(&self, grant: Grant) -> Result<(), TokensError> {

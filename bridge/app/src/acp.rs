@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_source::{AcpSource, Agent, ClientState, ExitHow, Flow, Options};
-use bridge_config::{Config, ConfigError};
+use bridge_config::{Config, ConfigError, Reach};
 use bridge_core::{Input, Source};
 use bridge_model::{PersonId, SourceName, Withdrawn};
 use policy::{Launch, Who};
@@ -69,9 +69,10 @@ pub(crate) async fn run(args: AcpArgs) -> ExitCode {
             return EXIT_CONFIG.into();
         }
     };
-    let none = BTreeSet::new();
-    let own_variables = config.as_ref().map_or(&none, |config| &config.own_variables);
-    let agent = match start(&args, own_variables) {
+    let own_variables = config.as_ref().map(|config| config.own_variables.clone()).unwrap_or_default();
+    // Nor what lets a program raise requests with a bridge elsewhere.
+    let own_variables = own_variables.into_iter().chain(Reach::OWN_VARIABLES.map(str::to_owned)).collect();
+    let agent = match start(&args, &own_variables) {
         Ok(agent) => agent,
         Err(status) => return status,
     };

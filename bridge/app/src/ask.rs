@@ -64,7 +64,6 @@ impl Asking {
         let request = request(args)?;
         let wishes = Wishes {
             room: args.room.as_ref().map(RoomName::new),
-            requester: args.requester.clone(),
             launch: Permissions::launch(&args.permission, args.lifetime),
             detached: args.detached,
         };
@@ -92,7 +91,12 @@ impl Asking {
                 () = passed(&clock, deadline) => Err(None),
             };
             match next {
-                Ok(Step::Again) => screen.waits(&progress, &clock),
+                Ok(Step::Again) => {
+                    if let Some(problem) = progress.problem.take().filter(|_| !screen.has_complained) {
+                        screen.complain(&problem);
+                    }
+                    screen.waits(&progress, &clock);
+                }
                 Ok(Step::Settled(status)) => {
                     screen.clear();
                     return self.ended(&status).await;
@@ -174,6 +178,7 @@ async fn step_shown(
 struct Screen {
     where_it_waits: Option<String>,
     is_drawn: bool,
+    has_complained: bool,
 }
 
 impl Screen {
@@ -187,6 +192,13 @@ impl Screen {
         } else if let Some(place) = &self.where_it_waits {
             tell(&format!("Waiting for a person {place}."));
         }
+    }
+
+    /// Says once why it takes so long.
+    fn complain(&mut self, problem: &str) {
+        self.has_complained = true;
+        self.clear();
+        tell(&format!("It cannot be asked yet, and is tried again: {problem}"));
     }
 
     fn refresh(&mut self, deadline: Timestamp, clock: &Clock) {

@@ -10,6 +10,7 @@ mod web;
 #[cfg(feature = "matrix")]
 pub(crate) use matrix::recovery_key;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use bridge_config::Config;
@@ -130,13 +131,13 @@ fn could_answer<'a>(approvers: &Approvers, members: &'a [Person]) -> Vec<&'a Per
     members.iter().filter(|person| approvers.admit(person).is_ok()).collect()
 }
 
-#[expect(clippy::print_stdout, reason = "this is what the command is for")]
+/// What the command is for, on standard output.
 pub(crate) fn say(line: &str) {
-    println!("{line}");
+    // Whoever has stopped reading misses nothing.
+    let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 /// For people: it does not mix with what another program may read.
-#[expect(clippy::print_stderr, reason = "it is for people, and must not mix with what a program reads")]
 pub(crate) fn tell(line: &str) {
-    eprintln!("{line}");
+    let _ = writeln!(std::io::stderr(), "{line}");
 }

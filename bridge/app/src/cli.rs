@@ -99,7 +99,7 @@ pub(crate) struct AcpArgs {
     /// Has a bridge that runs elsewhere, `countersign serve`, hold the requests: its URL, or the path of its socket. Its policy
     /// and its rooms count, and no configuration here. Several are tried in their order. Needs a token.
     #[cfg(feature = "http")]
-    #[arg(long, value_name = "URL", conflicts_with = "config")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "requester"])]
     pub(crate) bridge: Vec<String>,
     /// A file with the token for the bridge. Otherwise: COUNTERSIGN_TOKEN.
     #[cfg(feature = "http")]

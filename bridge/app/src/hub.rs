@@ -1,6 +1,6 @@
 //! The one loop: every input passes through one inbox, and every effect is handed to whoever carries it out.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,22 +73,29 @@ impl<R: Replies> Hub<R> {
             error!(%problem, "the ledger cannot be read, so nothing of an earlier run goes on");
             None
         });
-        self.close_what_was_left();
         // What comes back to a source that is not here waits for a bridge that has it.
-        let is_served = |goes_on: &GoesOn| self.sources.contains_key(&goes_on.from.source);
-        let kept: Vec<_> = kept.into_iter().flatten().filter(is_served).collect();
-        for GoesOn { snapshot, card, .. } in kept {
+        let (kept, elsewhere): (Vec<_>, Vec<_>) =
+            kept.into_iter().flatten().partition(|goes_on: &GoesOn| self.sources.contains_key(&goes_on.from.source));
+        let elsewhere: BTreeSet<_> = elsewhere.into_iter().map(|goes_on| goes_on.request).collect();
+        self.close_what_was_left(&elsewhere);
+        let mut is_lost = false;
+        for GoesOn { request, snapshot, card, .. } in kept {
             let Some(effects) = self.bridge.restore(self.clock.now(), &snapshot, card) else {
-                warn!("a request of an earlier run cannot be understood and does not go on");
+                warn!(request.id = %request, "request {request} of an earlier run cannot be understood and does not go on");
+                let ending = Ending::Withdrawn(Withdrawn::BridgeRestarted);
+                is_lost = self.record(&Entry::Settled { request, ending, at: None, outcome: None }) || is_lost;
                 continue;
             };
             for input in self.run(effects) {
                 self.take_in(input);
             }
         }
+        if is_lost {
+            self.close_what_was_left(&elsewhere);
+        }
     }
 
-    fn close_what_was_left(&mut self) {
+    fn close_what_was_left(&mut self, except: &BTreeSet<RequestId>) {
         let Some(ledger) = &self.ledger else { return };
         let tip = ledger.tip();
         info!(audit.line = tip.seq, audit.hash = tip.hash, "the audit has {} lines so far", tip.seq);
@@ -96,7 +103,7 @@ impl<R: Replies> Hub<R> {
             error!(%problem, "the ledger cannot be read, so cards of an earlier run stay open");
             Vec::new()
         });
-        for (card, closed) in left {
+        for (card, closed) in left.into_iter().filter(|(_, closed)| !except.contains(&closed.request)) {
             info!(request.id = %closed.request, "an earlier run left a card open; it is closed");
             let (request, ending) = (closed.request, closed.ending.clone());
             self.record(&Entry::Settled { request, ending, at: closed.at, outcome: None });

@@ -134,7 +134,7 @@ impl Ledger {
 
     /// What held requests are that come back, each with its card if that was seen to be posted. In the order in which they came.
     pub(crate) fn that_go_on(&self) -> rusqlite::Result<Vec<GoesOn>> {
-        let sql = "SELECT source, snapshot, room, control, parts FROM request
+        let sql = "SELECT source, snapshot, room, control, parts, run, number FROM request
                        WHERE snapshot IS NOT NULL AND ending IS NULL ORDER BY rowid";
         let mut select = self.database.prepare(sql)?;
         let rows = select.query_map([], |row| {
@@ -142,7 +142,9 @@ impl Ledger {
             let (snapshot, room) = (row.get(1)?, RoomName::new(row.get::<_, String>(2)?));
             let card = card(&room, row.get(3)?, row.get(4)?);
             let source = serde_json::from_str::<(ReplyTo, String)>(&source).ok();
-            Ok(source.map(|(from, comes_back)| GoesOn { from, comes_back, snapshot, card }))
+            let run = u64::from_str_radix(&row.get::<_, String>(5)?, 16).unwrap_or_default();
+            let request = RequestId { run, number: u64::try_from(row.get::<_, i64>(6)?).unwrap_or_default() };
+            Ok(source.map(|(from, comes_back)| GoesOn { request, from, comes_back, snapshot, card }))
         })?;
         rows.filter_map(Result::transpose).collect()
     }
@@ -186,6 +188,7 @@ impl Ledger {
 
 /// A held request that comes back.
 pub(crate) struct GoesOn {
+    pub(crate) request: RequestId,
     pub(crate) from: ReplyTo,
     /// As its source told it.
     #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "no source here comes back"))]
@@ -297,6 +300,9 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     let database = Connection::open(path)?;
     database.pragma_update(None, "journal_mode", "WAL")?;
     database.pragma_update(None, "synchronous", "FULL")?;
+    // What is taken out is not to be read from what it leaves behind.
+    database.pragma_update(None, "secure_delete", "ON")?;
+    database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     Ok(database)
 }
 

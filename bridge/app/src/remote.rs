@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bridge_core::{Asks, Backoff, Replies, SourceEvent};
-use bridge_model::{OptionId, Outcome, PermissionRequest, ReplyTo, Timestamp, Withdrawn};
+use bridge_core::{Asks, Backoff, Replies, SourceEvent, Waiting};
+use bridge_model::{OptionId, Outcome, PermissionRequest, ReplyTo, RequestId, RoomName, Timestamp, Withdrawn};
 use data_encoding::HEXLOWER;
 use http_source::client::{Client, ClientError, TakenBack, Wishes, body};
 use http_source::{HowEnded, State, Status};
@@ -121,13 +121,28 @@ pub(crate) struct Progress {
     is_raised: bool,
     /// Where it waits for a person, once that is known: "in ops, as #7".
     pub(crate) place: Option<String>,
+    /// Why it could not be asked at first.
+    pub(crate) problem: Option<String>,
+    /// It is not any more what was raised.
+    is_changed: bool,
+    /// People are asked about it, for the first time or as it is now.
+    asked_anew: Option<Waiting>,
 }
 
 impl Progress {
     /// Of a request that waits here for so long if no bridge says anything about it.
     pub(crate) fn new(clock: &Clock, lifetime: Option<Duration>) -> Self {
         let deadline = clock.now().after(lifetime.unwrap_or(LIFETIME));
-        Self { id: None, deadline, backoff: Backoff::new(), is_raised: false, place: None }
+        Self {
+            id: None,
+            deadline,
+            backoff: Backoff::new(),
+            is_raised: false,
+            place: None,
+            problem: None,
+            is_changed: false,
+            asked_anew: None,
+        }
     }
 }
 
@@ -139,12 +154,17 @@ impl<R: Replies> Asked<R> {
         loop {
             let deadline = progress.deadline;
             let next = tokio::select! {
+                biased;
                 () = passed(&remote.clock, deadline) => Err(None),
                 news = self.news.recv() => Err(Some(news.unwrap_or(News::TakenBack(Withdrawn::AgentGone)))),
                 next = step(&remote.client, &remote.clock, &body, &mut progress) => Ok(next),
             };
             match next {
-                Ok(Step::Again) => {}
+                Ok(Step::Again) => {
+                    if let Some(waiting) = progress.asked_anew.take() {
+                        remote.replies.asked(&self.request.from, &waiting);
+                    }
+                }
                 Ok(Step::Settled(status)) => return self.settled(&remote, &status).await,
                 Ok(Step::NotTaken(why)) => return self.refuse(&remote, &body, &progress, &why).await,
                 Err(None) => return self.refuse(&remote, &body, &progress, "no bridge answered until its deadline").await,
@@ -155,15 +175,19 @@ impl<R: Replies> Asked<R> {
                     return take_back(&remote.client, &body, &progress, taken_back(why)).await;
                 }
                 Err(Some(News::Changed(now))) => {
-                    // A bridge that is not told would go on asking about what is not so any more.
+                    // A bridge that is not told would go on asking about what is not so any more, and what it says of what was
+                    // so before does not count.
                     let told = match &progress.id {
-                        Some(id) => remote.client.change(id, now.as_deref()).await.is_ok(),
+                        Some(id) => {
+                            remote.client.change(id, now.as_deref()).await.is_ok_and(|status| status.state == State::Held)
+                        }
                         None => false,
                     };
                     if !told {
-                        let why = "it has changed, and the bridge could not be told";
+                        let why = "it has changed, and the bridge did not ask about it as it is now";
                         return self.refuse(&remote, &body, &progress, why).await;
                     }
+                    progress.is_changed = true;
                     if let Some(now) = now {
                         self.request = now;
                     }
@@ -228,8 +252,12 @@ pub(crate) async fn step(client: &Client, clock: &Clock, body: &[u8], progress: 
                 let deadline = clock.now().after(Duration::from_millis(left) + GRACE);
                 if progress.place.is_none() {
                     progress.deadline = deadline;
-                    let place = format!("in {room}, as #{number}");
+                }
+                let place = format!("in {room}, as #{number}");
+                if progress.place.as_ref() != Some(&place) {
                     info!("a permission request waits for a person {place}");
+                    let request = RequestId { run: 0, number };
+                    progress.asked_anew = Some(Waiting { request, room: RoomName::new(room), deadline });
                     progress.place = Some(place);
                 }
                 progress.deadline = progress.deadline.min(deadline);
@@ -239,10 +267,19 @@ pub(crate) async fn step(client: &Client, clock: &Clock, body: &[u8], progress: 
             Step::Again
         }
         Err(ClientError::Refused(why)) => Step::NotTaken(format!("the bridge does not take it: {why}")),
+        Err(ClientError::Unknown) if progress.id.is_none() => {
+            Step::NotTaken("what answers there is no bridge that takes requests".to_owned())
+        }
+        Err(ClientError::Unknown) if progress.is_changed => {
+            Step::NotTaken("it has changed, and the bridge that knew of that does not know it any more".to_owned())
+        }
         Err(problem @ (ClientError::Unreachable(..) | ClientError::NotNow(_) | ClientError::Unknown)) => {
             warn!("a permission request cannot be asked yet, and is tried again: {problem}");
-            // Whichever bridge answers next may not know it.
-            progress.id = None;
+            progress.problem.get_or_insert_with(|| problem.to_string());
+            if matches!(problem, ClientError::Unknown) {
+                // It is raised once more, under the same key.
+                progress.id = None;
+            }
             pause(progress.backoff.next_span()).await;
             Step::Again
         }

@@ -1,15 +1,15 @@
 //! `countersign serve`: one bridge for many agents, on this machine and on others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bridge_config::Config;
+use bridge_config::{Config, RoomConfig};
 use bridge_core::Input;
 use bridge_model::SourceName;
-use http_source::{HttpSource, Known, KnownEnd, Listening, Options, Outside};
+use http_source::{HttpSource, Known, KnownEnd, Listening, Options, Outside, RoomFacts};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use policy::Launch;
 use tokio::net::TcpListener;
@@ -140,11 +140,16 @@ fn options(config: &Config, name: &SourceName, policy: watch::Receiver<Arc<polic
     Options {
         name: name.clone(),
         folder: config.state_dir.clone(),
-        rooms: config.rooms.keys().cloned().collect(),
+        rooms: config.rooms.iter().map(|(name, room)| (name.clone(), facts(room))).collect(),
+        room: config.http.room.clone(),
         policy,
         lease: config.http.lease,
         outside: Outside { now: Arc::new(move || clock.now()), random: random::<8> },
     }
+}
+
+fn facts(room: &RoomConfig) -> RoomFacts {
+    RoomFacts { asks_who_launched: room.asks_who_launched() }
 }
 
 /// What earlier runs took, as the source has to know it.
@@ -154,12 +159,14 @@ fn known(ledger: &Ledger) -> Vec<Known> {
         error!(%problem, "the ledger cannot be read, so nobody can ask for what an earlier run took");
         (Vec::new(), Vec::new())
     });
-    let going = going.into_iter().map(|kept| Known { from: kept.from, comes_back: kept.comes_back, ended: None });
-    // The oldest first, as they are forgotten.
+    // What has several lines is what the latest says; the oldest first, as they are forgotten.
+    let mut seen: BTreeSet<_> = going.iter().map(|kept| kept.from.clone()).collect();
+    let ended: Vec<_> = ended.into_iter().filter(|kept| seen.insert(kept.from.clone())).collect();
     let ended = ended.into_iter().rev().map(|KeptOutcome { from, comes_back, outcome, ending, at }| Known {
         from,
         comes_back,
         ended: Some(KnownEnd { outcome, ending, at }),
     });
+    let going = going.into_iter().map(|kept| Known { from: kept.from, comes_back: kept.comes_back, ended: None });
     ended.chain(going).collect()
 }

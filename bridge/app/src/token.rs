@@ -42,6 +42,7 @@ fn make(config: &Config, args: &NewTokenArgs) -> Result<(), String> {
     bridge_config::private_folder(&config.state_dir).map_err(|unusable| format!("{}; {}", unusable.what, unusable.advice))?;
     let (mut grant, token) = Grant::new(&args.name, random(), Clock::default().now());
     (grant.rooms, grant.launch, grant.requester) = (args.rooms.clone(), launch, requester);
+    grant.trust_paths = args.trust_paths;
     Tokens::of(&config.state_dir).add(grant).map_err(|problem| problem.to_string())?;
     say(&token);
     tell(&format!(
@@ -63,14 +64,15 @@ fn list(config: &Config) -> Result<(), String> {
     if tokens.is_empty() {
         tell("There is no token. `countersign token new NAME` makes one.");
     }
-    for Grant { name, rooms, launch, requester, made, .. } in tokens {
+    for Grant { name, rooms, launch, requester, trust_paths, made, .. } in tokens {
         let rooms: Vec<_> = rooms.iter().map(RoomName::as_str).collect();
         let rooms = if rooms.is_empty() { "all rooms".to_owned() } else { rooms.join(", ") };
         let about = [format!("asks in {rooms}"), format!("made {}", day(made))];
         let narrowed = launch.verdicts.all().map(|(key, verdict)| format!("{key} = {}", verdict.name()));
         let lifetime = launch.lifetime.map(|span| format!("waits for {}", humantime::format_duration(span)));
         let requester = requester.map(|requester| format!("launched by {requester}"));
-        let about: Vec<_> = about.into_iter().chain(narrowed).chain(lifetime).chain(requester).collect();
+        let trusted = trust_paths.then(|| "its paths are believed".to_owned());
+        let about: Vec<_> = about.into_iter().chain(narrowed).chain(lifetime).chain(requester).chain(trusted).collect();
         say(&format!("{name:<20} {}", about.join("; ")));
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! What people are told of a request: all that the agent said of it, before, in it and after.
 
-use bridge_core::SourceEvent;
+use bridge_core::{SourceError, SourceEvent};
 use bridge_model::{Content, OptionKind, ToolKind};
 
 use super::rig::{MARK, Rig, ask, update};
@@ -117,10 +117,32 @@ async fn what_changed_is_told_with_the_request_as_it_is_now() {
         assert_eq!((call.kind, call.title.as_deref()), (kind, Some("make it")));
         assert_eq!(call.raw_input, Some(serde_json::json!({ "command": command })));
     }
-    // The same again is no change, and the answer still goes to the request that was asked.
+    // The same again is no change, and once people are asked about it their answer goes to the request that was asked.
+    rig.asked(&request.from);
     rig.agent_says(&update(r#""sessionUpdate":"tool_call_update","rawInput":{"command":"rm y"}"#));
     rig.choose(&request, 0).await.expect("taken");
     assert!(rig.at_agent().contains(r#""optionId":"a""#));
+}
+
+#[tokio::test]
+async fn what_was_chosen_for_what_it_was_before_allows_nothing() {
+    let mut rig = Rig::start(false).await;
+    rig.agent_says(&ask("0", "\"a\""));
+    let request = rig.requested().await;
+    rig.asked(&request.from);
+    rig.agent_says(&update(r#""sessionUpdate":"tool_call_update","rawInput":{"command":"rm y"}"#));
+    rig.event().await;
+    assert_eq!(rig.choose(&request, 0).await, Err(SourceError::Withdrawn));
+    assert!(rig.at_agent().contains(r#""outcome":"cancelled""#));
+}
+
+#[tokio::test]
+async fn what_no_reader_takes_as_it_stands_is_refused() {
+    let mut rig = Rig::start(false).await;
+    let odd = ask("0", "\"a\"").replace(r#"{"command":"make"}"#, r#"{"$serde_json::private::RawValue":"{\"command\":\"ls\"}"}"#);
+    assert!(odd.contains("private"));
+    rig.agent_says(&odd);
+    assert!(matches!(rig.event().await, SourceEvent::Malformed { .. }));
 }
 
 #[tokio::test]

@@ -41,7 +41,6 @@ pub(super) async fn run(args: &AcpArgs) -> ExitCode {
     }
     let wishes = Wishes {
         room: args.room.as_ref().map(RoomName::new),
-        requester: args.requester.clone(),
         launch: Permissions::launch(&args.permission, args.lifetime),
         detached: false,
     };

@@ -43,7 +43,7 @@ pub(crate) struct AskArgs {
     pub(crate) lifetime: Option<Duration>,
     /// It may wait for as long as the policy has for requests that outlive a turn, and goes on while this program is not there:
     /// the same --key asks for the same again.
-    #[arg(long)]
+    #[arg(long, requires = "key")]
     pub(crate) detached: bool,
     /// Names the request, so that asking again is not a second one. Otherwise each is a new one.
     #[arg(long, value_name = "KEY")]
@@ -51,9 +51,6 @@ pub(crate) struct AskArgs {
     /// Narrows the policy, as for `acp`.
     #[arg(long, value_name = "KEY=VERDICT", value_parser = Permissions::read)]
     pub(crate) permission: Vec<Permissions>,
-    /// Who asks, by their id in the room's service. Needed where they may not answer themselves.
-    #[arg(long, value_name = "ID")]
-    pub(crate) requester: Option<String>,
     /// The room to ask. Otherwise the one that the bridge has for programs.
     #[arg(long, value_name = "ROOM")]
     pub(crate) room: Option<String>,

@@ -49,6 +49,10 @@ pub(crate) struct NewTokenArgs {
     /// Who launches its agents, by their id in the room's service. Needed where they may not answer themselves.
     #[arg(long, value_name = "ID")]
     pub(crate) requester: Option<String>,
+    /// Believe what its callers say of where paths lead, as `acp --bridge` looks it up on its own machine. Without it, rules
+    /// allow nothing that names a file, since all of it counts as outside of the workspace.
+    #[arg(long)]
+    pub(crate) trust_paths: bool,
 }
 
 fn name(text: &str) -> Result<String, String> {
