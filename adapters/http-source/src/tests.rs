@@ -303,12 +303,12 @@ async fn a_token_asks_no_room_that_it_may_not_also_not_by_leaving_it_out() {
 async fn where_paths_lead_is_believed_of_nobody_who_is_not_trusted_with_it() {
     let mut told = body("a");
     told["session"] = json!({ "cwd": "/" });
-    told["places"] = json!({ "root": "/work", "real": { "/etc/shadow": "/work/x" } });
+    told["places"] = json!({ "root": "/srv", "real": { "/etc/shadow": "/srv/x" } });
     let mut rig = Rig::start().await;
     assert_eq!(rig.held(&told).await.1.places, Some(bridge_model::Places::default()));
     let mut trusted = Rig::with(Duration::from_mins(1), Vec::new(), |grant| grant.trust_paths = true).await;
     let places = trusted.held(&told).await.1.places.expect("places");
-    assert_eq!((places.root.as_deref(), places.real.len()), (Some("/work"), 1));
+    assert_eq!((places.root.as_deref(), places.real.len()), (Some("/srv"), 1));
 }
 
 #[tokio::test]
