@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bridge_core::wording;
-use bridge_model::{Ending, RoomName, Timestamp, ToolKind};
+use bridge_model::{Ending, RoomName, Timestamp, ToolKind, Withdrawn};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -212,6 +212,46 @@ impl HowEnded {
 /// How it ended, for people.
 pub(crate) fn words(ending: Option<&Ending>, at: Option<Timestamp>) -> String {
     ending.map_or_else(|| "The policy allowed it, without a person.".to_owned(), |ending| wording::ending_text(ending, at))
+}
+
+/// Why a request is taken back, as the card then says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TakenBack {
+    #[default]
+    ByAgent,
+    TurnCancelled,
+    TurnEnded,
+    Superseded,
+    AgentGone,
+    ClientGone,
+}
+
+impl TakenBack {
+    /// As it is said.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::ByAgent => "by_agent",
+            Self::TurnCancelled => "turn_cancelled",
+            Self::TurnEnded => "turn_ended",
+            Self::Superseded => "superseded",
+            Self::AgentGone => "agent_gone",
+            Self::ClientGone => "client_gone",
+        }
+    }
+}
+
+impl From<TakenBack> for Withdrawn {
+    fn from(why: TakenBack) -> Self {
+        match why {
+            TakenBack::ByAgent => Self::ByAgent,
+            TakenBack::TurnCancelled => Self::TurnCancelled,
+            TakenBack::TurnEnded => Self::TurnEnded,
+            TakenBack::Superseded => Self::Superseded,
+            TakenBack::AgentGone => Self::AgentGone,
+            TakenBack::ClientGone => Self::ClientGone,
+        }
+    }
 }
 
 /// Requests of one token.

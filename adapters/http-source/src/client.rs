@@ -15,7 +15,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use url::Host;
 
-use crate::api::{Asker, Problem, Status, WherePaths};
+use crate::api::{Asker, Problem, Status, TakenBack, WherePaths};
 
 /// How long a bridge may take to answer at once.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
@@ -87,30 +87,6 @@ pub struct Client {
     token: Secret,
     /// The one that answered last.
     current: AtomicUsize,
-}
-
-/// Why a request is taken back, as the card then says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TakenBack {
-    ByAgent,
-    TurnCancelled,
-    TurnEnded,
-    Superseded,
-    AgentGone,
-    ClientGone,
-}
-
-impl TakenBack {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::ByAgent => "by_agent",
-            Self::TurnCancelled => "turn_cancelled",
-            Self::TurnEnded => "turn_ended",
-            Self::Superseded => "superseded",
-            Self::AgentGone => "agent_gone",
-            Self::ClientGone => "client_gone",
-        }
-    }
 }
 
 impl Client {

@@ -31,7 +31,7 @@ use policy::Policy;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, watch};
 
-pub use api::{Asker, HowEnded, Problem, State, Status, WherePaths};
+pub use api::{Asker, HowEnded, Problem, State, Status, TakenBack, WherePaths};
 pub use listen::{ListenError, Listening};
 pub use tokens::{Grant, Tokens, TokensError};
 

@@ -9,17 +9,16 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use bridge_core::SourceEvent;
-use bridge_model::Withdrawn;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 use tracing::warn;
 use utoipa::openapi::OpenApi as Described;
-use utoipa::{IntoParams, OpenApi, ToSchema};
+use utoipa::{IntoParams, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::Options;
-use crate::api::{Change, Listed, Problem, Raise, Status};
+use crate::api::{Change, Listed, Problem, Raise, Status, TakenBack};
 use crate::body::Body;
 use crate::fault::Fault;
 use crate::raise::{self, Bounds};
@@ -200,32 +199,7 @@ async fn withdraw(
 struct Taken {
     /// Why, as the card then says: `by_agent`, `turn_cancelled`, `turn_ended`, `superseded`, `agent_gone` or `client_gone`.
     #[param(inline)]
-    because: Option<Because>,
-}
-
-#[derive(Clone, Copy, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-enum Because {
-    #[default]
-    ByAgent,
-    TurnCancelled,
-    TurnEnded,
-    Superseded,
-    AgentGone,
-    ClientGone,
-}
-
-impl From<Because> for Withdrawn {
-    fn from(because: Because) -> Self {
-        match because {
-            Because::ByAgent => Self::ByAgent,
-            Because::TurnCancelled => Self::TurnCancelled,
-            Because::TurnEnded => Self::TurnEnded,
-            Because::Superseded => Self::Superseded,
-            Because::AgentGone => Self::AgentGone,
-            Because::ClientGone => Self::ClientGone,
-        }
-    }
+    because: Option<TakenBack>,
 }
 
 /// Says that the tool call of a request has changed while it waits.

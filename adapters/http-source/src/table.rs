@@ -285,9 +285,7 @@ impl Table {
         }
         abandoned
     }
-}
 
-impl Table {
     /// Open requests of tokens that are none of these.
     pub(crate) fn of_others(&self, tokens: &[String]) -> Vec<u64> {
         let is_other = |raised: &Raised| !raised.is_ended() && !tokens.contains(&raised.mark.token);

@@ -7,20 +7,18 @@ use std::time::Duration;
 
 use bridge_config::Reach;
 use bridge_model::{
-    Content, OptionId, OptionKind, Options, PermissionOption, PermissionRequest, ReplyTo, RoomName, Session, SourceName,
+    Content, OptionId, OptionKind, Options, Outcome, PermissionOption, PermissionRequest, ReplyTo, RoomName, Session, SourceName,
     Timestamp, ToolCall, ToolKind,
 };
-use http_source::client::{BridgeAt, Client, TakenBack, Wishes, body};
-use http_source::{HowEnded, Status};
-use serde::Deserialize;
+use http_source::client::{BridgeAt, Client, Wishes, body};
+use http_source::{HowEnded, Status, TakenBack};
 use serde_json::json;
-use serde_json::value::RawValue;
 use tokio::time::interval;
 
 use crate::check::{say, tell};
 use crate::cli::{AskArgs, Offer, Permissions};
 use crate::clock::Clock;
-use crate::remote::{Progress, Step, new_key, passed, step, take_back};
+use crate::remote::{Progress, Step, new_key, outcome, passed, step, take_back};
 use crate::signals::Signals;
 
 const REFUSED: u8 = 1;
@@ -127,9 +125,9 @@ impl Asking {
 
     async fn ended(&self, status: &Status) -> ExitCode {
         tell(status.words.as_deref().unwrap_or("the bridge does not say how it ended"));
-        let chosen = status.outcome.as_deref().and_then(|outcome| self.chosen(outcome));
-        match (status.ending, chosen) {
-            (Some(HowEnded::Answered | HowEnded::Allowed), Some(option)) => {
+        match (status.ending, outcome(status.outcome.as_deref(), &self.request)) {
+            (Some(HowEnded::Answered | HowEnded::Allowed), Some(Outcome::Selected(offered))) => {
+                let option = offered.option();
                 say(&text(&option.id));
                 // It is acted on from here on, whatever becomes of the bridge.
                 let _ = self.client.receipt(&status.id).await;
@@ -139,18 +137,6 @@ impl Asking {
             (Some(HowEnded::Expired), _) => EXPIRED.into(),
             _ => NOT_ASKED.into(),
         }
-    }
-
-    /// The option that was chosen, if it is one that was offered.
-    fn chosen(&self, outcome: &RawValue) -> Option<&PermissionOption> {
-        #[derive(Deserialize)]
-        struct Told<'a> {
-            #[serde(borrow, rename = "optionId")]
-            option_id: Option<&'a RawValue>,
-        }
-        let told: Told<'_> = serde_json::from_str(outcome.get()).ok()?;
-        let id = OptionId::parse(told.option_id?).ok()?;
-        self.request.options.as_slice().iter().find(|option| option.id == id)
     }
 }
 

@@ -292,8 +292,8 @@ pub(crate) async fn forward(mut asks: impl Asks, inbox: Inbox) {
     }
 }
 
-#[cfg(feature = "http")]
 /// Brings what a source reports into the inbox as it is, until it ends: where its files are, only its callers know.
+#[cfg(feature = "http")]
 pub(crate) async fn forward_as_told(mut asks: impl Asks, inbox: Inbox) {
     while let Some(event) = asks.next().await {
         if inbox.send(Input::Source(event)).await.is_err() {

@@ -142,15 +142,14 @@ impl Ledger {
             let (snapshot, room) = (row.get(1)?, RoomName::new(row.get::<_, String>(2)?));
             let card = card(&room, row.get(3)?, row.get(4)?);
             let source = serde_json::from_str::<(ReplyTo, String)>(&source).ok();
-            let run = u64::from_str_radix(&row.get::<_, String>(5)?, 16).unwrap_or_default();
-            let request = RequestId { run, number: u64::try_from(row.get::<_, i64>(6)?).unwrap_or_default() };
+            let request = request_id(&row.get::<_, String>(5)?, row.get(6)?);
             Ok(source.map(|(from, comes_back)| GoesOn { request, from, comes_back, snapshot, card }))
         })?;
         rows.filter_map(Result::transpose).collect()
     }
 
-    #[cfg(feature = "http")]
     /// What is to be told of the latest requests that come back and have ended.
+    #[cfg(feature = "http")]
     pub(crate) fn outcomes(&self) -> rusqlite::Result<Vec<KeptOutcome>> {
         let sql = "SELECT source, outcome, ending, ended FROM request WHERE source IS NOT NULL AND ending IS NOT NULL
                        ORDER BY rowid DESC LIMIT ?1";
@@ -159,8 +158,7 @@ impl Ledger {
             let source: String = row.get(0)?;
             let source = serde_json::from_str::<(ReplyTo, String)>(&source).ok();
             let ending = serde_json::from_str(&row.get::<_, String>(2)?).ok();
-            let (outcome, at) = (row.get(1)?, row.get::<_, Option<i64>>(3)?.and_then(|at| u64::try_from(at).ok()));
-            let at = at.map(Timestamp::from_unix_millis);
+            let (outcome, at) = (row.get(1)?, timestamp(row.get(3)?));
             Ok(source.zip(ending).map(|((from, comes_back), ending)| KeptOutcome { from, comes_back, outcome, ending, at }))
         })?;
         rows.filter_map(Result::transpose).collect()
@@ -176,10 +174,9 @@ impl Ledger {
             let room = RoomName::new(row.get::<_, String>(2)?);
             let card = card(&room, row.get(4)?, row.get(5)?);
             let ending: Option<String> = row.get(6)?;
-            let run = u64::from_str_radix(&row.get::<_, String>(0)?, 16).unwrap_or_default();
-            let request = RequestId { run, number: u64::try_from(row.get::<_, i64>(1)?).unwrap_or_default() };
+            let request = request_id(&row.get::<_, String>(0)?, row.get(1)?);
             let headline = Shown::line(&row.get::<_, String>(3)?);
-            let at = row.get::<_, Option<i64>>(7)?.and_then(|at| u64::try_from(at).ok()).map(Timestamp::from_unix_millis);
+            let at = timestamp(row.get(7)?);
             Ok((card, ClosedCard { request, room, headline, ending: after_restart(ending.as_deref()), at }))
         })?;
         rows.collect()
@@ -199,8 +196,8 @@ pub(crate) struct GoesOn {
     pub(crate) card: Option<CardRef>,
 }
 
-#[cfg(feature = "http")]
 /// How a request ended that comes back.
+#[cfg(feature = "http")]
 pub(crate) struct KeptOutcome {
     pub(crate) from: ReplyTo,
     /// As its source told it.
@@ -331,6 +328,15 @@ fn layout(database: &Connection) -> rusqlite::Result<i64> {
 /// As the database has it.
 pub(crate) fn millis(at: Timestamp) -> i64 {
     i64::try_from(at.unix_millis()).unwrap_or(i64::MAX)
+}
+
+fn timestamp(millis: Option<i64>) -> Option<Timestamp> {
+    millis.and_then(|millis| u64::try_from(millis).ok()).map(Timestamp::from_unix_millis)
+}
+
+fn request_id(run: &str, number: i64) -> RequestId {
+    let run = u64::from_str_radix(run, 16).unwrap_or_default();
+    RequestId { run, number: u64::try_from(number).unwrap_or_default() }
 }
 
 fn run(request: RequestId) -> String {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use bridge_core::{Asks, Backoff, Replies, SourceEvent, Waiting};
 use bridge_model::{OptionId, Outcome, PermissionRequest, ReplyTo, RequestId, RoomName, Timestamp, Withdrawn};
 use data_encoding::HEXLOWER;
-use http_source::client::{Client, ClientError, TakenBack, Wishes, body};
-use http_source::{HowEnded, State, Status};
+use http_source::client::{Client, ClientError, Wishes, body};
+use http_source::{HowEnded, State, Status, TakenBack};
 use policy::RefusalStyle;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
@@ -286,8 +286,8 @@ pub(crate) async fn step(client: &Client, clock: &Clock, body: &[u8], progress: 
     }
 }
 
-/// `None`: it is none of the agent's options.
-fn outcome(told: Option<&RawValue>, request: &PermissionRequest) -> Option<Outcome> {
+/// `None`: it is none of the options that were offered.
+pub(crate) fn outcome(told: Option<&RawValue>, request: &PermissionRequest) -> Option<Outcome> {
     #[derive(serde::Deserialize)]
     struct Told<'a> {
         outcome: &'a str,
